@@ -42,6 +42,13 @@ pub enum Notice {
     /// The volume's file was deleted while it was open: what is in it goes now.
     #[error("{} was deleted while it was open, and what is in it goes now", .0.display())]
     Deleted(PathBuf),
+    /// A volume's server had been killed, and what it left was cleared away by whoever came next.
+    #[error(
+        "{} was served by a process that had been killed; what it left was cleared away. What had been flushed is safe; check \
+         what was written last",
+        .0.display()
+    )]
+    Killed(PathBuf),
     /// Somebody else is at work on this user's sessions.
     #[error("waiting: {0}")]
     Waiting(#[source] AttachError),
@@ -50,7 +57,7 @@ pub enum Notice {
 impl Notice {
     /// Whether its user should do something about it, or know it at least.
     pub fn is_warning(&self) -> bool {
-        matches!(self, Self::Refused { .. } | Self::NoDiscards | Self::Deleted(_))
+        matches!(self, Self::Refused { .. } | Self::NoDiscards | Self::Deleted(_) | Self::Killed(_))
     }
 }
 

@@ -56,6 +56,7 @@ impl HowArgs {
             let way = by_ourselves(mountpoint.is_some())?;
             request.online = Some(Online::new(way.attachment, mountpoint));
         }
+        out.must_be_heard(request.told_once())?;
         let conversion = conversion::plan(&request, &crate::asking::Terminal)?;
         let unread = conversion.plan.unread_by_windows();
         unread.iter().for_each(|kind| out.warn(&said("conversion unread", &json!({"filesystem": kind}))));

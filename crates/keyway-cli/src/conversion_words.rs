@@ -8,8 +8,7 @@ use crate::progress::SearchBar;
 use crate::session_words;
 use crate::words::said;
 use keyway::conversion::{
-    Contents, ConversionLoss, ConversionOutcome, ConversionPlan, ConversionRequest, ConversionState,
-    FreeSpace, HeaderSpace, percentage, resume_with,
+    ConversionOutcome, ConversionPlan, ConversionRequest, ConversionState, FreeSpace, percentage, resume_with,
 };
 use keyway::shown::{for_shell, shown};
 use keyway::spelled::options;
@@ -24,31 +23,7 @@ use std::sync::OnceLock;
 
 /// What is to be asked before a conversion begins; nothing where it goes on.
 pub(crate) fn question(plan: &ConversionPlan) -> Option<String> {
-    if plan.goes_on {
-        return None;
-    }
-    let new = match (&plan.from, &plan.to) {
-        (Contents::Volume { format: old, .. }, Contents::Volume { format, .. }) if old != format => {
-            json!(name_of(format.name()))
-        }
-        _ => Value::Null,
-    };
-    let (less, more) = match plan.space {
-        HeaderSpace::SmallerFileSystem { filesystem, smaller_by_bytes, .. } => {
-            (json!({"kind": filesystem.to_string(), "bytes": smaller_by_bytes}), Value::Null)
-        }
-        HeaderSpace::LargerFile { bytes } => (Value::Null, json!(bytes)),
-        _ => (Value::Null, Value::Null),
-    };
-    let facts = json!({
-        "path": shown(&plan.volume),
-        "kind": plan.conversion,
-        "new": new,
-        "less": less["bytes"],
-        "filesystem": less["kind"],
-        "more": more,
-        "hidden": plan.lost.contains(&ConversionLoss::HiddenVolume),
-    });
+    let facts = plan.asked()?;
     Some(["what", "room", "backup"].map(|part| said(&format!("conversion {part}"), &facts)).concat())
 }
 
@@ -150,7 +125,9 @@ pub(crate) fn tell(outcome: &ConversionOutcome, of: &ConversionRequest, out: Out
         let failure = Failure::new(Exit::Failed, format!("{path}: {how}"), resume).kind(Kind::Paused);
         return Err(failure.with(serde_json::json!(outcome)));
     }
-    out.result(outcome, || words(outcome, of))
+    let told = outcome.made.keys.as_ref().and_then(|keys| keys.recovery_password.as_ref());
+    let left = told.map(|_| || said("untold later", &json!({"volume": in_json(&outcome.volume)})));
+    out.told(outcome, || words(outcome, of), left)
 }
 
 fn words(outcome: &ConversionOutcome, of: &ConversionRequest) -> String {

@@ -1,8 +1,7 @@
 //! What shall open a new BitLocker volume: its options, and what its keeper is told.
 
-use keyway::create::{Created, CreatedDetails, ProtectorOptions};
+use keyway::create::ProtectorOptions;
 use keyway::shown::shown;
-use keyway::spelled::bitlocker_options;
 use keyway::unlock::Family;
 use std::path::{Path, PathBuf};
 
@@ -39,12 +38,6 @@ impl BitLockerArgs {
         options.recovery_file.clone_from(&self.recovery_file);
         options.startup_key_folder.clone_from(&self.startup_key_out);
         options
-    }
-
-    /// What is typed to open it, where it has no password.
-    pub(crate) fn needed_key(&self, made: &Created) -> String {
-        let CreatedDetails::BitLocker { startup_key, .. } = &made.details else { return String::new() };
-        bitlocker_options(!self.no_password, startup_key.as_deref())
     }
 }
 

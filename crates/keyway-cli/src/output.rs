@@ -1,7 +1,7 @@
 //! Where results go: words or one JSON document to standard output, all else to standard error.
 
 use crate::failure::{Exit, Failure, STANDARD_OUTPUT};
-use crate::prompt;
+use crate::{prompt, words};
 use keyway::inside::NotDone;
 #[cfg(feature = "lab")]
 pub(crate) use keyway::lab::told::tables;
@@ -40,8 +40,26 @@ impl Output {
         document: &impl Serialize,
         words: impl FnOnce() -> String,
     ) -> Result<(), Failure> {
+        self.told(document, words, None::<fn() -> String>)
+    }
+
+    /// The same; where it holds a secret that is told this once, a reader that went away is a failure, and `left` says what helps.
+    pub(crate) fn told(
+        self,
+        document: &impl Serialize,
+        words: impl FnOnce() -> String,
+        left: Option<impl FnOnce() -> String>,
+    ) -> Result<(), Failure> {
         let text = if self.json { document_text(document) } else { for_people(&words()) };
-        print(&text)
+        let Some(left) = left else { return print(&text) };
+        print_line(&text).map_err(|failure| untold(failure, left()))
+    }
+
+    /// Refuses to make a secret that is told once where nobody would read it; `once` says whether nothing else opens it.
+    pub(crate) fn must_be_heard(self, once: Option<bool>) -> Result<(), Failure> {
+        let Some(only) = once else { return Ok(()) };
+        let heard = keyway::must_be_heard(io::stdout(), only);
+        heard.map_err(|e| untold(not_written(e), words::said("untold before", &serde_json::Value::Null)))
     }
 
     /// Words for people while the work goes on; nothing with `--json`.
@@ -196,16 +214,30 @@ fn document_text(document: &impl Serialize) -> String {
 pub(crate) fn raw_stdout() -> Result<File, Failure> {
     clear();
     let output = io::stdout().as_fd().try_clone_to_owned().map(File::from);
-    output.map_err(|e| Failure::io("write to", Path::new(STANDARD_OUTPUT), &e))
+    output.map_err(not_written)
 }
 
 /// Writes a text that ends with a line end. It tells what was done: a reader that went away undoes nothing.
 fn print(text: &str) -> Result<(), Failure> {
-    let end = if text.ends_with('\n') { "" } else { "\n" };
-    match print_bytes(format!("{text}{end}").as_bytes()) {
+    match print_line(text) {
         Err(failure) if failure.exit == Exit::ReaderGone => Ok(()),
         done => done,
     }
+}
+
+fn print_line(text: &str) -> Result<(), Failure> {
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    print_bytes(format!("{text}{end}").as_bytes())
+}
+
+fn not_written(e: io::Error) -> Failure {
+    Failure::io("write to", Path::new(STANDARD_OUTPUT), &e)
+}
+
+/// A recovery password that can't be told.
+fn untold(failure: Failure, hint: String) -> Failure {
+    let message = format!("the recovery password can't be told: {}", failure.message);
+    Failure { exit: Exit::Failed, message, ..failure }.hint(hint)
 }
 
 /// Writes bytes that were asked for, as they are.
@@ -213,7 +245,7 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     clear();
     let mut out = io::stdout().lock();
     let written = out.write_all(bytes).and_then(|()| out.flush());
-    written.map_err(|e| Failure::io("write to", Path::new(STANDARD_OUTPUT), &e))
+    written.map_err(not_written)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::output::{bytes, pairs, table};
 use crate::session_words::places;
 use crate::words::{said, told};
-use keyway::session::in_words::{latency, windows_kind};
+use keyway::session::in_words::{latency, windows_fields};
 use keyway::session::{OpenVolume, OtherUser, VolumeStatus, WaitingVolume};
 use keyway::shown::shown;
 use keyway::told::facts;
@@ -11,9 +11,14 @@ use keyway_error::Explain;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// All that is open, and what waits; where nothing is, what root has.
-pub(crate) fn all(volumes: &[VolumeStatus], waiting: &[WaitingVolume], roots: &[OtherUser]) -> String {
-    let waiting = waiting.iter().map(waits).collect::<Vec<_>>().join("\n");
+/// All that is open, and what waits or was left; where nothing is, what root has.
+pub(crate) fn all(volumes: &[VolumeStatus], of_killed: [&[WaitingVolume]; 2], roots: &[OtherUser]) -> String {
+    let [waiting, killed] = of_killed.map(<[_]>::iter);
+    let waiting = waiting
+        .map(|one| dead("waits", one))
+        .chain(killed.map(|one| dead("killed", one)))
+        .collect::<Vec<_>>()
+        .join("\n");
     if volumes.is_empty() && waiting.is_empty() {
         let pids = roots.iter().map(|root| root.pid).collect::<Vec<_>>();
         return said("status none", &json!({"roots": pids, "count": pids.len(), "several": pids.len() > 1}));
@@ -63,40 +68,16 @@ pub(crate) fn attention(open: &OpenVolume) -> Vec<String> {
     words
 }
 
-/// What it is, and what to do about it.
-pub(crate) fn waits(waiting: &WaitingVolume) -> String {
-    said("status waits", &facts(waiting, Value::Null))
+/// What became of its server, and what to do about it.
+fn dead(what: &str, volume: &WaitingVolume) -> String {
+    said(&format!("status {what}"), &facts(volume, Value::Null))
 }
 
 /// The fields of `manage-bde -status` in its words and order, then what only we know.
 pub(crate) fn one(path: &Path, status: &VolumeStatus) -> String {
-    let unknown = || "Unknown".to_owned();
-    let protectors = status.key_protectors.as_array().map(Vec::as_slice).unwrap_or_default();
-    let mut name = path;
-    let mut rows = vec![
-        ("  Size:", bytes(status.size_bytes)),
-        ("  BitLocker Version:", status.bitlocker_version.unwrap_or("None").to_owned()),
-        ("  Conversion Status:", status.conversion_status.clone()),
-        ("  Percentage Encrypted:", status.percentage_encrypted.map_or_else(unknown, |p| format!("{p:.1}%"))),
-        ("  Encryption Method:", status.encryption_method.clone().unwrap_or_else(unknown)),
-        ("  Protection Status:", status.protection_status.to_owned()),
-        ("  Lock Status:", status.lock_status.to_owned()),
-        ("  Identification Field:", unknown()),
-    ];
-    let kinds = protectors.iter().filter_map(|p| Some((p.get("kind")?.as_str()?, p.get("id")?.as_str()?)));
-    let mut label = "  Key Protectors:";
-    for (kind, id) in kinds {
-        let id = if id == "0" { String::new() } else { format!("  {id}") };
-        rows.push((label, format!("{}{id}", windows_kind(kind))));
-        label = "";
-    }
-    if !label.is_empty() {
-        rows.push((label, if status.is_known() { "None Found".to_owned() } else { unknown() }));
-    }
-    if let Some(description) = &status.description {
-        rows.push(("  Description:", description.clone()));
-    }
+    let (mut name, mut rows) = (path, windows_fields(status));
     rows.extend(status.resume_with.iter().map(|with| ("  what to do", format!("{with}; nothing is lost"))));
+    rows.extend(status.killed.iter().map(|volume| ("  attention", dead("killed", volume))));
     let theirs = |other: &OtherUser| format!("none of yours; {other} has it open (process {})", other.pid);
     rows.extend(status.other_user.iter().map(|other| ("  attention", theirs(other))));
     if let Some(open) = &status.session {
@@ -112,7 +93,7 @@ pub(crate) fn one(path: &Path, status: &VolumeStatus) -> String {
     }
     let text = format!("{}\n{}", shown(name), pairs(&rows));
     match &status.waiting {
-        Some(waiting) => format!("{text}\n{}", waits(waiting)),
+        Some(waiting) => format!("{text}\n{}", dead("waits", waiting)),
         None => text,
     }
 }

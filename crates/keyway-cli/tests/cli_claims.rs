@@ -35,6 +35,19 @@ const CLAIMS: &[(&str, &str)] = &[
     ),
     ("`--recovery-password` as the last word", "a_recovery_password_is_known_wherever_it_is_typed"),
     ("After a wrong password", "each_wrong_secret_has_its_code_and_its_word"),
+    (
+        "A new recovery password that goes into no file",
+        "nothing_is_made_whose_recovery_password_nobody_would_read \
+         a_volume_whose_recovery_password_was_told_to_nobody_goes_again_or_tells_it_later",
+    ),
+    (
+        "What a killed server left `status` lists",
+        "what_a_killed_server_left_is_listed_and_told_by_whoever_clears_it_away",
+    ),
+    (
+        "Of what another user has open both end with 5",
+        "what_root_has_open_is_not_permitted_to_others_and_not_closed",
+    ),
     ("A recovery password that can't be one", "each_wrong_secret_has_its_code_and_its_word"),
     ("`--tpm` asks", "a_tpm_alone_opens_it tpm_pin_and_startup_key_open_it"),
     ("Nothing of the password itself is shown.", "a_slip_is_told_and_found_in_both_formats"),

@@ -357,6 +357,16 @@ fn ranges() {
     let list = cli.json(0, &format!("drive range list @drive {ADMIN}"));
     assert_eq!(list["ranges"].as_array().map(Vec::len), Some(1));
     cli.refused("usage", "name another", &format!("drive range remove @drive 0 {ADMIN} --yes"));
+    // Drives call this not allowed.
+    for words in
+        ["lock @drive --range 99 --as admin1", "erase @drive --range 99 --yes", "range enable @drive 99"]
+    {
+        let words = format!("drive {words} {ADMIN}");
+        cli.refused("usage", "has no range 99: besides range 0 it has 8", &words);
+    }
+    // A drive leaves what a user may not see out of its answer.
+    let others = format!("drive erase @drive --as user1 {USER} --yes");
+    cli.fails(5, "not-allowed", "user 1 may not do that", &others);
 }
 
 #[test]

@@ -71,6 +71,28 @@ fn no_volume_is_made_where_only_a_plan_is_wanted() {
 }
 
 #[test]
+fn what_would_be_refused_is_not_planned() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", cli_support::PASSWORD);
+    std::os::unix::fs::symlink(cli.path("nothing"), cli.path("link")).expect("a link");
+    std::fs::write(cli.path("zero"), vec![0; 1 << 20]).expect("room");
+    for dry in ["--dry-run", ""] {
+        for words in ["--size 10M --force", "--size 10M"] {
+            let words = format!("create /dev/null {words} {dry} --yes {WITH}");
+            cli.fails(1, "not-suitable", "name a regular file or a block device", &words);
+        }
+        for force in ["", "--force --yes"] {
+            let words = format!("create @link --size 1M {force} {dry} {WITH}");
+            cli.fails(1, "exists", "already exists", &words);
+        }
+        cli.fails(4, "not-a-volume", "only zeros", &format!("open @zero {dry} {WITH}"));
+        let nbd = format!("serve @zero --nbd unix:/tmp/never --background {dry} {WITH}");
+        cli.fails(4, "not-a-volume", "only zeros", &nbd);
+    }
+    assert!(!cli.path("nothing").exists());
+}
+
+#[test]
 fn protectors_stay_where_only_a_plan_is_wanted() {
     let cli = Cli::new();
     cli.volume("v");

@@ -389,6 +389,11 @@ fn what_would_wait_for_ever_is_refused() {
     for verb in ["info", "open", "cat", "header check", "status"] {
         assert_eq!(cli.json(1, &format!("{verb} @pipe"))["error"]["kind"], "not-suitable", "{verb}");
     }
+    cli.keyway.secret("pw", PASSWORD);
+    for words in ["--size 1M --force", "--size 1M --force --dry-run", "--size 1M", "--hidden 256K --yes"] {
+        let words = format!("create @pipe {words} --password-file @pw");
+        cli.fails(1, "not-suitable", "neither a file nor a block device", &words);
+    }
 }
 
 #[test]

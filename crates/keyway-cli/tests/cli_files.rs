@@ -154,6 +154,9 @@ fn patterns_bring_them_back(filesystem: &str) {
     assert!(!cli.path("nosuch").exists());
     cli.ends(0, &format!("get @volume /photos/2024 @year/ {OPEN}"));
     assert!(cli.path("year/may/e.jpg").exists());
+    let piped = format!("get @volume *.jpg - {OPEN}");
+    cli.fails(2, "usage", "a pattern does not go to standard output", &piped);
+    cli.fails(1, "not-found", "keyway ls", &format!("get @volume none.jpg - {OPEN}"));
     // What is here already stays, is told, and the rest is copied.
     fs::remove_file(cli.path("out/a.jpg")).unwrap();
     let some = cli.json(1, &format!("get @volume *.jpg @out {OPEN}"));

@@ -5,7 +5,8 @@
 mod cli_support;
 
 use cli_support::{Cli, PASSWORD};
-use keyway_testkit::{require_root, wait_until};
+use keyway_testkit::{copy_program, require_root, require_tool, wait_until};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -69,6 +70,59 @@ fn only_the_serving_user_and_root_come_in_by_a_loopback_port() {
             &format!("serve @v {way} --any-local-user --password-file @pw"),
         );
     }
+}
+
+/// The program as another user, who has no folder of his own.
+fn theirs(cli: &Cli, words: &str) -> Option<(Option<i32>, String)> {
+    let mut other = Command::new(require_tool("setpriv")?);
+    let id = NOBODY.to_string();
+    other.args(["--reuid", &id, "--regid", &id, "--clear-groups", "--"]).arg(cli.path("keyway"));
+    other.args(cli.words(words)).env_clear().env("HOME", "/nonexistent").current_dir("/");
+    let done = other.output().expect("it starts");
+    Some((done.status.code(), String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned()))
+}
+
+/// A volume that everybody may read, and the program where they may run it.
+fn shared() -> Option<Cli> {
+    let cli = cli()?;
+    for (name, mode) in [("", 0o755), ("v", 0o666), ("pw", 0o644)] {
+        std::fs::set_permissions(cli.path(name), PermissionsExt::from_mode(mode)).expect("its mode");
+    }
+    copy_program(env!("CARGO_BIN_EXE_keyway"), &cli.path("keyway"));
+    Some(cli)
+}
+
+#[test]
+fn whoever_only_looks_needs_no_folder() {
+    let Some(cli) = shared() else { return };
+    for words in [
+        "info @v",
+        "status",
+        "status @v",
+        "cat @v --length 1 --password-file @pw --pim 1",
+        "protector list @v",
+    ] {
+        let Some((code, said)) = theirs(&cli, words) else { return };
+        assert_eq!(code, Some(0), "{words}: {said}");
+    }
+    // What would serve has nowhere to say so.
+    let Some((code, said)) = theirs(&cli, "open @v --dry-run") else { return };
+    assert!(code == Some(5) && said.contains("a folder for what this user has open is missing"), "{said}");
+    let Some((code, said)) = theirs(&cli, "create @theirs --size 1M --dry-run") else { return };
+    assert!(code == Some(5) && said.contains("Permission denied"), "{said}");
+}
+
+#[test]
+fn what_root_has_open_is_not_permitted_to_others_and_not_closed() {
+    let Some(cli) = shared() else { return };
+    cli.ends(0, "open @v --attach nbd --password-file @pw --pim 1");
+    for words in ["close @v", "close @v --exit-code", "close @v --if-open", "status @v --exit-code"] {
+        let Some((code, said)) = theirs(&cli, words) else { return };
+        assert!(code == Some(5) && said.contains("root has it open"), "{words}: {code:?}, {said}");
+    }
+    cli.ends(0, "close @v");
+    let Some((code, said)) = theirs(&cli, "status @v --exit-code") else { return };
+    assert_eq!(code, Some(7), "{said}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, OpenOptions};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, chown};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, PermissionsExt, chown};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -262,15 +262,28 @@ fn nobody_else_can_be_first_where_the_sessions_are() {
     // As somebody else would: it is not this user's, or open to others.
     let planted = std::path::PathBuf::from(format!("/tmp/keyway-{user}"));
     let ours = DirBuilder::new().mode(0o777).create(&planted).is_ok();
-    command.env_clear().env("HOME", home.path()).args(["status", "--json"]).current_dir("/");
-    let done = command.output();
+    let volume = home.path().join("v");
+    std::fs::write(&volume, [0x5a; 4096]).expect("room");
+    chown(&volume, Some(user), None).expect("ours");
+    command.env_clear().env("HOME", home.path()).current_dir("/");
+    let sessions = home.path().join(".local/state/keyway");
+    // Whoever only looks needs none.
+    let mut looks = Command::new(command.get_program());
+    looks
+        .args(command.get_args())
+        .args(["status", "--json"])
+        .env_clear()
+        .env("HOME", home.path())
+        .current_dir("/");
+    let done = looks.output().expect("it starts");
+    assert!(done.status.success() && !sessions.exists(), "{}", text(&done.stderr));
+    // How far that comes is not asked here.
+    let done = command.args(["open", "--dry-run"]).arg(&volume).output();
     if ours {
         std::fs::remove_dir(&planted).expect("ours");
     }
-    let done = done.expect("it starts");
-    assert!(done.status.success(), "{}", text(&done.stderr));
+    done.expect("it starts");
 
-    let sessions = home.path().join(".local/state/keyway");
     let mut made = vec![sessions.clone()];
     made.extend(std::fs::read_dir(&sessions).expect("made").map(|entry| entry.expect("readable").path()));
     assert_eq!(made.len(), 2, "one for this machine: {made:?}");
@@ -278,6 +291,62 @@ fn nobody_else_can_be_first_where_the_sessions_are() {
         let meta = folder.metadata().expect("it is there");
         assert_eq!((meta.uid(), meta.mode() & 0o7777), (user, 0o700), "{}", folder.display());
     }
+}
+
+#[test]
+fn what_can_not_be_the_sessions_folder_says_what_helps() {
+    let cli = Cli::new();
+    let folder = cli.path("rd");
+    DirBuilder::new().mode(0o755).create(&folder).expect("a folder");
+    std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).expect("ours");
+    let named = |name: &std::path::Path| {
+        let done = cli.command(["status"]).env("KEYWAY_RUNTIME_DIR", name).output().expect("it starts");
+        (done.status.code(), two_lines(&done))
+    };
+    let (code, (what, helps)) = named(&folder);
+    assert_eq!(code, Some(1), "{what}");
+    assert!(what.contains("not a folder of this user's alone"), "{what}");
+    assert!(helps.contains(&format!("chmod 700 {}", folder.display())), "{helps}");
+    assert!(helps.contains("KEYWAY_RUNTIME_DIR") && !helps.contains("XDG"), "{helps}");
+    std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o700)).expect("ours");
+    assert_eq!(named(&folder).0, Some(0));
+    let (code, (what, helps)) = named("rd".as_ref());
+    assert_eq!(code, Some(1), "{what}");
+    assert!(what.contains("KEYWAY_RUNTIME_DIR is not a whole path: rd"), "{what}");
+    assert!(helps.contains("begin with /"), "{helps}");
+}
+
+#[test]
+fn what_a_killed_server_left_is_listed_and_told_by_whoever_clears_it_away() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let killed = || cli.json(0, "status")["killed"].as_array().expect("a list").clone();
+    for clears in ["cat @v --length 1 --password-file @pw --pim 1", "close @v"] {
+        assert!(killed().is_empty());
+        kill_process(open(&cli, "v"), Signal::KILL).expect("it runs");
+        wait_until("its end", || !killed().is_empty());
+        assert!(volumes(&cli).is_empty());
+        assert!(
+            killed()[0]["volume"].as_str().is_some_and(|volume| volume.ends_with("/v")),
+            "{:?}",
+            killed()
+        );
+        let said = text(&cli.ends(0, "status").stdout);
+        assert!(
+            said.contains("by a process that has been killed") && said.contains("keyway close "),
+            "{said}"
+        );
+        assert!(cli.json(0, "status @v")["killed"].is_object());
+        let said = text(&cli.ends(0, "status @v").stdout);
+        assert!(said.contains("by a process that has been killed"), "{said}");
+        assert_eq!(cli.json(0, "close @v --dry-run")["plan"]["close"][0]["killed"], true);
+        // Whoever only looks has cleared nothing away.
+        assert_eq!(killed().len(), 1);
+        let said = text(&cli.ends(0, clears).stderr);
+        assert!(said.contains("check what was written last"), "{clears}: {said}");
+        assert_eq!(said.matches("had been killed").count(), 1, "{clears}: {said}");
+    }
+    assert!(killed().is_empty());
 }
 
 #[test]

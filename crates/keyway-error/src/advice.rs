@@ -100,6 +100,7 @@ advice! {
     NameTarget = "name-target": "Name what the link points to.",
     OnlyFilesAndFolders = "only-files-and-folders": "Only files and folders can be copied.",
     WriteAsPath = "write-as-path": "How a path inside a volume is written.",
+    NameOneOrFolder = "name-one-or-folder": "Name one file, or a folder that what matches goes to.",
     CloseBracket = "close-bracket": "Close the bracket in it; [[] stands for one.",
     LeaveSlashOut = "leave-slash-out": "Name a folder that is there, or leave the slash out to give the file that name.",
     NameFolderInVolume = "name-folder-in-volume": "Name a folder that is in the volume.",
@@ -133,6 +134,9 @@ advice! {
     LookInside = "look-inside": "Open it without mounting and look.",
     ListOpen = "list-open": "See what is open.",
     RemoveOrRuntimeFolder = "remove-or-runtime-folder": "Remove the folder, or name another.",
+    KeepOthersOut { #[serde(with = "path_text")] path: PathBuf } = "keep-others-out":
+        "Let nobody else into the folder, or name another.",
+    NameWholePath = "name-whole-path": "Name it by its path from the root on.",
     LetGoOn { pid: u32 } = "let-go-on": "The process is stopped: let it go on; then it does what it was asked for.",
     WaitForMedium = "wait-for-medium": "It waits for the medium.",
     WaitOrLook = "wait-or-look": "It is busy: wait, or look.",

@@ -15,7 +15,7 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Duration;
 
@@ -85,7 +85,12 @@ fn apart() -> Duration {
 
 /// Whether what is at `path` could be claimed so; said before anybody types a password.
 pub fn refuse_if_claimed(path: &Path, mode: OpenMode) -> io::Result<()> {
-    let device = Node::of(&path.metadata()?);
+    let about = path.metadata()?;
+    // A pipe would keep whoever opens it waiting.
+    if !about.is_file() && !about.file_type().is_block_device() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is neither a file nor a block device"));
+    }
+    let device = Node::of(&about);
     let exclusive = matches!((device, mode), (Node::Device(_), OpenMode::ReadWrite));
     patiently(path, || {
         let file = read_only(path, exclusive)?;

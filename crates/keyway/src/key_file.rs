@@ -3,6 +3,7 @@
 use crate::error::Error;
 use keyway_secret::SecretBytes;
 use keyway_volume::bitlocker::{Guid, RecoveryPassword, StartupKey};
+use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -20,7 +21,7 @@ pub struct NewKeyFile {
 pub(crate) fn must_be_new(path: &Path) -> Result<(), Error> {
     match path.symlink_metadata() {
         Ok(_) => Err(Error::system("make", path, Errno::EXIST.into())),
-        Err(_) => must_have_folder(path),
+        Err(_) => must_take_files(path),
     }
 }
 
@@ -30,6 +31,15 @@ pub(crate) fn must_have_folder(path: &Path) -> Result<(), Error> {
         Some(folder) => must_be_folder(folder),
         None => Ok(()),
     }
+}
+
+/// Refuses a new file where this user can't make one.
+pub(crate) fn must_take_files(path: &Path) -> Result<(), Error> {
+    must_have_folder(path)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let how = Access::WRITE_OK | Access::EXEC_OK;
+    // As whoever makes it: a program may have more rights than who started it.
+    accessat(CWD, folder, how, AtFlags::EACCESS).map_err(|e| Error::system("make", path, e.into()))
 }
 
 /// Refuses what is no folder, where something is to be put into one.

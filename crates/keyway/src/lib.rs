@@ -77,6 +77,7 @@ pub mod drive;
 mod erase;
 pub mod error;
 pub mod header;
+mod heard;
 pub mod inside;
 pub mod key_file;
 #[cfg(feature = "lab")]
@@ -111,6 +112,7 @@ mod volume;
 pub use capabilities::{Capabilities, Capability};
 pub use erase::{ErasePlan, Erased, erase};
 pub use error::{Error, Misuse};
+pub use heard::must_be_heard;
 pub use keyway_engine::{Access, Device};
 pub use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 pub use keyway_fs::files::{self, Files};

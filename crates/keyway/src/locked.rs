@@ -65,6 +65,14 @@ impl<'a> LockedVolume<'a> {
         detect::family(&self.path, &self.arguments)
     }
 
+    /// Refuses what is plainly no volume that what was named could open.
+    ///
+    /// # Errors
+    /// As [`Sources::family`].
+    pub fn must_be_one(&self) -> Result<(), Error> {
+        self.sources.family(&self.path, &self.arguments).map(drop)
+    }
+
     /// Refuses, before anyone is asked for a secret, a volume that is open: to read what is in it where that may change
     /// meanwhile, or to write to it.
     ///

@@ -52,12 +52,24 @@ pub fn must_exist(path: &Path) -> Result<(), Error> {
     if kind.is_dir() {
         return Err(Error::Folder(path.to_owned()));
     }
-    // A pipe would keep whoever opens it waiting.
-    if kind.is_fifo() || kind.is_socket() {
-        let what = "it is neither a file nor a block device";
-        return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, what)));
+    // A drive's own device may be one for characters.
+    if !kind.is_char_device() {
+        must_be_suitable(path)?;
     }
     File::open(path).map(drop).map_err(failed)
+}
+
+/// Refuses what is there and holds no volume: a pipe would keep whoever opens it waiting.
+///
+/// # Errors
+/// It is a pipe, a socket or a character device.
+pub(crate) fn must_be_suitable(path: &Path) -> Result<(), Error> {
+    let Ok(kind) = path.metadata().map(|about| about.file_type()) else { return Ok(()) };
+    if kind.is_file() || kind.is_dir() || kind.is_block_device() {
+        return Ok(());
+    }
+    let what = io::Error::new(io::ErrorKind::InvalidInput, "it is neither a file nor a block device");
+    Err(Error::system("open", path, what))
 }
 
 /// Checks that this user may write to it.

@@ -155,8 +155,16 @@ pub enum AttachError {
     #[error("{0} is not open")]
     NotOpen(String),
     /// The runtime folder belongs to somebody else or others may write to it.
-    #[error("{0} is not a folder of this user's alone")]
-    UnsafeFolder(PathBuf),
+    #[error("{} is not a folder of this user's alone", path.display())]
+    UnsafeFolder {
+        /// The folder.
+        path: PathBuf,
+        /// It is this user's own folder, and others may enter it.
+        own: bool,
+    },
+    /// The variable that overrides the runtime folder names it from the working folder.
+    #[error("KEYWAY_RUNTIME_DIR is not a whole path: {}", .0.display())]
+    RelativeFolder(PathBuf),
     /// The serving process is there, and does not answer. What it was asked for is done when it goes on.
     #[error("process {pid}, which serves {volume}, does not answer: {why}")]
     Silent {
@@ -250,7 +258,9 @@ explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | 
     Self::NoFileSystem { filesystem, .. } => [Mount Machine, ReachFiles { filesystem: filesystem.clone() }],
     Self::MountOption { .. } => [Usage Request, LeaveOutMountOption],
     Self::NotOpen(volume) => [NotOpen State, ListOpen; volume],
-    Self::UnsafeFolder(path) => [State, RemoveOrRuntimeFolder; path],
+    Self::UnsafeFolder { path, own: true } => [State, KeepOthersOut { path: path.clone() }; path],
+    Self::UnsafeFolder { path, .. } => [State, RemoveOrRuntimeFolder; path],
+    Self::RelativeFolder(_) => [State, NameWholePath],
     Self::Silent { volume, pid, why } => [NoAnswer InUse, (why.advice(*pid)); volume],
     Self::Deleted { volume } => [Deleted InUse, CopyNow; volume],
     Self::NoAnswer { volume, .. } => [NoAnswer State, TryStatus; volume],

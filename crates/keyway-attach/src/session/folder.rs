@@ -35,11 +35,7 @@ const ENDING_PAUSE: Duration = Duration::from_millis(5);
 /// `~/.local/state/keyway`: nobody else can be there first. Made if it is not there; refused if anybody
 /// else could have put things into it.
 pub fn runtime_folder() -> Result<PathBuf, AttachError> {
-    let user = rustix::process::geteuid();
-    let home = std::env::home_dir().filter(|home| home.is_dir());
-    // What `su` leaves in the environment is another user's.
-    let own = |path: &Path| path.metadata().is_ok_and(|meta| meta.is_dir() && meta.uid() == user.as_raw());
-    match place(user.is_root(), |name| std::env::var_os(name), own, home) {
+    match wanted()? {
         Some(RuntimeFolderPlace::Here(path)) => private(path),
         Some(RuntimeFolderPlace::AtHome(base)) => {
             let made = DirBuilder::new().recursive(true).mode(PRIVATE).create(&base);
@@ -51,6 +47,46 @@ pub fn runtime_folder() -> Result<PathBuf, AttachError> {
             advice: Advice::SetRuntimeFolder,
         }),
     }
+}
+
+/// The same folder where it is there already: where it is not, nothing of this user's is open, and whoever only looks needs none.
+///
+/// # Errors
+/// It is there, and not this user's alone; or the variable names none.
+pub fn existing_runtime_folder() -> Result<Option<PathBuf>, AttachError> {
+    let (above, path) = match wanted()? {
+        None => return Ok(None),
+        Some(RuntimeFolderPlace::Here(path)) => (None, path),
+        Some(RuntimeFolderPlace::AtHome(base)) => {
+            let above = base.join("keyway");
+            let path = above.join(machine());
+            (Some(above), path)
+        }
+    };
+    match path.symlink_metadata().map_err(|e| e.kind()) {
+        // What this user can't even look at is not where anything of his is.
+        Err(io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::PermissionDenied) => {
+            Ok(None)
+        }
+        _ => {
+            above.map(alone).transpose()?;
+            alone(path).map(Some)
+        }
+    }
+}
+
+/// Where it is wanted; `None` where there is no place for one.
+fn wanted() -> Result<Option<RuntimeFolderPlace>, AttachError> {
+    let named = std::env::var_os(RUNTIME_VARIABLE).map(PathBuf::from).unwrap_or_default();
+    // Another one in each folder that a command is typed in would be none: what is open in one is not found in the next.
+    if !named.as_os_str().is_empty() && named.is_relative() {
+        return Err(AttachError::RelativeFolder(named));
+    }
+    let user = rustix::process::geteuid();
+    let home = std::env::home_dir().filter(|home| home.is_dir());
+    // What `su` leaves in the environment is another user's.
+    let own = |path: &Path| path.metadata().is_ok_and(|meta| meta.is_dir() && meta.uid() == user.as_raw());
+    Ok(place(user.is_root(), |name| std::env::var_os(name), own, home))
 }
 
 /// Where the runtime folder is wanted.
@@ -96,12 +132,15 @@ fn private(path: PathBuf) -> Result<PathBuf, AttachError> {
         Ok(()) | Err(rustix::io::Errno::EXIST) => {}
         Err(e) => return Err(AttachError::io(format!("make {}", path.display()), e)),
     }
+    alone(path)
+}
+
+/// Refuses a folder that anybody else could have put things into.
+fn alone(path: PathBuf) -> Result<PathBuf, AttachError> {
     let meta = std::fs::symlink_metadata(&path)
         .map_err(|e| AttachError::io(format!("look at {}", path.display()), e))?;
-    if !meta.is_dir() || meta.uid() != rustix::process::geteuid().as_raw() || meta.mode() & 0o077 != 0 {
-        return Err(AttachError::UnsafeFolder(path));
-    }
-    Ok(path)
+    let own = meta.is_dir() && meta.uid() == rustix::process::geteuid().as_raw();
+    if own && meta.mode() & 0o077 == 0 { Ok(path) } else { Err(AttachError::UnsafeFolder { path, own }) }
 }
 
 /// Names in a session's folder.
@@ -294,11 +333,11 @@ mod tests {
         assert_eq!(mode & 0o777, 0o700);
         assert!(private(at("new")).is_ok());
         symlink(at("new"), at("link")).expect("room");
-        assert!(matches!(private(at("link")), Err(AttachError::UnsafeFolder(_))));
+        assert!(matches!(private(at("link")), Err(AttachError::UnsafeFolder { own: false, .. })));
         std::fs::set_permissions(at("new"), std::fs::Permissions::from_mode(0o750)).expect("ours");
-        assert!(matches!(private(at("new")), Err(AttachError::UnsafeFolder(_))));
+        assert!(matches!(private(at("new")), Err(AttachError::UnsafeFolder { own: true, .. })));
         std::fs::write(at("file"), "").expect("room");
-        assert!(matches!(private(at("file")), Err(AttachError::UnsafeFolder(_))));
+        assert!(matches!(private(at("file")), Err(AttachError::UnsafeFolder { own: false, .. })));
     }
 
     #[test]

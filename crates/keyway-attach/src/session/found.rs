@@ -1,8 +1,9 @@
 //! Sessions as they are found in the runtime folder, of processes that live or do not.
 
-use super::folder::{SessionFolder, session_folders};
+use super::folder::{SessionFolder, existing_runtime_folder, session_folders};
 use super::later_mount;
 use super::state::SessionState;
+use crate::AttachError;
 use std::path::Path;
 
 /// A session, of a process that lives or does not.
@@ -10,6 +11,11 @@ pub(super) struct FoundSession {
     pub(super) folder: SessionFolder,
     pub(super) state: SessionState,
     pub(super) alive: bool,
+}
+
+/// All sessions of this user.
+pub(super) fn found() -> Result<Vec<FoundSession>, AttachError> {
+    Ok(existing_runtime_folder()?.map(|runtime| found_in(&runtime)).unwrap_or_default())
 }
 
 /// All sessions of that runtime folder.

@@ -47,7 +47,7 @@ mod warden;
 pub use crate::mount::MountPlan;
 pub use attachment::require_sandbox;
 pub use candidate::{CANDIDATES, Candidate, Choice, Lack, LackReason, Layer, Wish, choose, find_program};
-pub use folder::{RUNTIME_VARIABLE, runtime_folder};
+pub use folder::{RUNTIME_VARIABLE, existing_runtime_folder, runtime_folder};
 pub use latency::{Latencies, Latency, Times};
 pub use medium::Inode;
 pub use mount_open::{MountedInside, mount_inside, mount_open};
@@ -56,14 +56,14 @@ pub use process::started;
 pub use reason::{Need, Reason};
 pub use sandbox::{Sandbox, SandboxState};
 pub use serve::{hand_over, run};
-pub use stale::{clean_stale, clean_stale_before, waiting, waiting_named};
+pub use stale::{clean_stale, clean_stale_and_tell, clean_stale_before, killed, waiting, waiting_named};
 pub use state::{Buffers, SessionState, SessionStatus};
 pub use warden::warden;
 
 use crate::{AttachError, SilentProcess};
 use control::{Answer, Request, ask};
 use folder::{SessionFolder, lock_runtime};
-use found::{FoundSession, found_in};
+use found::{FoundSession, found};
 use keyway_model::trace::Trace;
 use name::Name;
 use patience::{Patience, Until};
@@ -83,7 +83,7 @@ const RECORDING: Duration = Duration::from_secs(60);
 
 /// Every open volume of this user.
 pub fn list() -> Result<Vec<SessionState>, AttachError> {
-    let found = found_in(&runtime_folder()?).into_iter();
+    let found = found()?.into_iter();
     Ok(found.filter(|session| session.alive).map(|session| session.state).collect())
 }
 
@@ -175,15 +175,14 @@ pub fn close(what: impl AsRef<Path>) -> Result<Closed, AttachError> {
 /// # Errors
 /// As [`close`]; [`AttachError::Silent`] when its process does nothing for too long. It closes when it goes on.
 pub fn close_so(what: impl AsRef<Path>, how: &Closing<'_>) -> Result<Closed, AttachError> {
-    let runtime = runtime_folder()?;
-    let mut named = Name::pick(what.as_ref(), found_in(&runtime));
+    let mut named = Name::pick(what.as_ref(), found()?);
     named.sort_by_key(|session| !session.alive);
     let Some(FoundSession { folder, state, alive }) = named.into_iter().next() else {
         return Err(not_open(what.as_ref()));
     };
     if !alive {
         // What works without its process must not go while somebody uses it; say so.
-        let lock = lock_runtime(&runtime)?;
+        let lock = lock_runtime(&runtime_folder()?)?;
         take_away(&state, true)?;
         drop(lock);
         // Whoever else looks for sessions at the same time may have cleared it away.
@@ -219,7 +218,7 @@ fn not_open(what: &Path) -> AttachError {
 }
 
 fn alive(what: &Path) -> Result<Option<(SessionFolder, SessionState)>, AttachError> {
-    let mut sessions = found_in(&runtime_folder()?);
+    let mut sessions = found()?;
     sessions.retain(|session| session.alive);
     let named = Name::pick(what, sessions).into_iter().next();
     Ok(named.map(|session| (session.folder, session.state)))

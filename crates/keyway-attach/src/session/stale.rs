@@ -1,10 +1,11 @@
 //! Cleans up after killed processes, and hands on what waits for another one.
 
-use super::folder::{SessionFolder, lock_runtime, runtime_folder, session_folders};
-use super::found::found_in;
+use super::folder::{SessionFolder, existing_runtime_folder, lock_runtime, runtime_folder, session_folders};
+use super::found::{found, found_in};
 use super::medium::Inode;
 use super::name::Name;
 use super::state::SessionState;
+use crate::notice::{Notice, tell};
 use crate::ublk::{self, UblkError};
 use crate::{AttachError, dmcrypt, files, fuse, loopdev, mount};
 use std::path::Path;
@@ -13,13 +14,23 @@ use std::time::Duration;
 /// Takes away what killed processes left: mounts, loop devices, files. Returns their states as far
 /// as they can be read.
 pub fn clean_stale() -> Result<Vec<SessionState>, AttachError> {
-    clean_stale_in(&runtime_folder()?, None)
+    existing_runtime_folder()?.map_or(Ok(Vec::new()), |runtime| clean_stale_in(&runtime, None))
+}
+
+/// The same for whoever came for something else, and whose user does not know that a server was killed: a [`Notice`] of each.
+pub fn clean_stale_and_tell() -> Result<(), AttachError> {
+    clean_stale().map(|cleaned| tell_killed(&cleaned))
+}
+
+fn tell_killed(cleaned: &[SessionState]) {
+    cleaned.iter().for_each(|state| tell(&Notice::Killed(state.volume.clone())));
 }
 
 /// The same for whoever is about to [`run`](super::run) `volume`: a block device of it that waits for a server is left to that
 /// one to take over, whether or not somebody uses it at this moment.
-pub fn clean_stale_before(volume: &Path) -> Result<Vec<SessionState>, AttachError> {
-    clean_stale_in(&runtime_folder()?, volume.canonicalize().ok().as_deref())
+pub fn clean_stale_before(volume: &Path) -> Result<(), AttachError> {
+    let cleaned = clean_stale_in(&runtime_folder()?, volume.canonicalize().ok().as_deref());
+    cleaned.map(|cleaned| tell_killed(&cleaned))
 }
 
 /// What waits for another server of the volume `spared` is left alone.
@@ -99,21 +110,33 @@ pub(super) fn waiting_device(state: &SessionState, patience: Duration) -> Option
 /// where the plan is [`Attachment::Ublk`](super::Attachment::Ublk), and refuses to attach the volume otherwise.
 pub fn waiting(volume: &Path) -> Result<Option<SessionState>, AttachError> {
     let Ok(volume) = volume.canonicalize() else { return Ok(None) };
-    let found = waiting_in(&runtime_folder()?, &volume).into_iter().next();
-    Ok(found.map(|(_, state)| state))
+    let Some(runtime) = existing_runtime_folder()? else { return Ok(None) };
+    Ok(waiting_in(&runtime, &volume).into_iter().next().map(|(_, state)| state))
 }
 
 /// What waits as [`waiting`] says, of every volume, or of the one that `what` names as in [`find`](super::find).
 pub fn waiting_named(what: Option<&Path>) -> Result<Vec<SessionState>, AttachError> {
-    let mut dead = found_in(&runtime_folder()?);
+    Ok(dead(what)?.filter(waits).collect())
+}
+
+/// What is left of others whose server was killed, of every volume or of the one that `what` names: nobody has cleared it away.
+pub fn killed(what: Option<&Path>) -> Result<Vec<SessionState>, AttachError> {
+    Ok(dead(what)?.filter(|state| !waits(state)).collect())
+}
+
+/// Whoever only looks waits for nothing.
+fn waits(state: &SessionState) -> bool {
+    waiting_device(state, Duration::ZERO).is_some()
+}
+
+fn dead(what: Option<&Path>) -> Result<impl Iterator<Item = SessionState>, AttachError> {
+    let mut dead = found()?;
     dead.retain(|session| !session.alive);
     let named = match what {
         None => dead,
         Some(what) => Name::pick(what, dead),
     };
-    // Whoever only looks waits for nothing.
-    let waits = |state: &SessionState| waiting_device(state, Duration::ZERO).is_some();
-    Ok(named.into_iter().map(|session| session.state).filter(waits).collect())
+    Ok(named.into_iter().map(|session| session.state))
 }
 
 /// The dead sessions of the volume that have left a ublk device. Another file that has its path now is another volume.

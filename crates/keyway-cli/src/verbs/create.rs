@@ -69,6 +69,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     })?;
     let lost = json!({"loses": plan.loses, "path": in_json(&args.path), "hidden_bytes": args.hidden});
     let question = plan.loses.map(|_| said("create loses", &lost));
+    let once = plan.told_once();
+    out.must_be_heard(once)?;
     if !args.dry.go_on(&plan, question.as_deref(), out)? {
         return Ok(());
     }
@@ -78,7 +80,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     };
     let made = plan.run(&Terminal, &Later::new(label))?;
     out.warnings(&made.warnings);
-    out.result(&made, || words(&made, args))
+    out.told(&made, || words(&made, args), once.map(|_| || said("create untold", &made.untold())))
 }
 
 impl Args {
@@ -127,7 +129,7 @@ fn words(made: &Created, args: &Args) -> String {
     // Not all that was made: a recovery password is copied to no place where it need not be.
     let hidden = matches!(made.details, CreatedDetails::VeraCrypt { hidden: true, .. });
     let (outer, inner) = (args.secret.source(), args.inner.source());
-    let key = args.bitlocker.needed_key(made);
+    let key = made.needed_key();
     let facts = json!({
         "path": in_json(&made.path),
         "format": made.format,

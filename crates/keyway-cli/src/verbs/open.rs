@@ -64,6 +64,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     request.protect_hidden = volume.protect.is_some();
     request.require_sandbox = args.confined.require_sandbox;
     let plan = request.plan()?;
+    volume.must_be_one()?;
     warn_of_hidden(args.mountpoint.as_deref(), out);
     if !args.on.dry.go_on(&plan, None, out)? {
         return Ok(());

@@ -81,6 +81,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     request.users = if args.any_local_user { LocalUsers::Any } else { LocalUsers::Own };
     (request.hosts_prove, request.require_sandbox) = (args.hosts.is_given(), args.confined.require_sandbox);
     let plan = request.plan()?;
+    volume.must_be_one()?;
     if args.nvme_tcp.is_some_and(|at| !at.ip().is_loopback()) {
         out.warn(
             "hosts prove who they are, and what they read and write crosses the network as it is: keep it to a network \

@@ -33,16 +33,16 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
 fn all(out: Output) -> Result<(), Failure> {
     keyway::conversion::clean_stale();
     let volumes: Vec<VolumeStatus> = OpenVolume::all()?.into_iter().map(VolumeStatus::from).collect();
-    let waiting = WaitingVolume::named(None)?;
+    let (waiting, killed) = (WaitingVolume::named(None)?, WaitingVolume::killed(None)?);
     let documents: Vec<Value> = volumes.iter().map(document).collect();
     let roots = OtherUser::root();
-    let document = json!({ "volumes": documents, "waiting": waiting, "of_root": roots });
-    out.result(&document, || status_words::all(&volumes, &waiting, &roots))
+    let document = json!({ "volumes": documents, "waiting": waiting, "killed": killed, "of_root": roots });
+    out.result(&document, || status_words::all(&volumes, [&waiting, &killed], &roots))
 }
 
 fn one(name: &Path, args: &Args, out: Output) -> Result<(), Failure> {
     let status = AnyStatus::of(name, args.partition, args.journal.path())?;
-    let is_open = status.is_open();
+    let (is_open, is_others) = (status.is_open(), status.is_others());
     match status {
         AnyStatus::Volume(status) => out.result(&document(&status), || status_words::one(name, &status)),
         AnyStatus::Converting { path, found, open } => {
@@ -54,7 +54,8 @@ fn one(name: &Path, args: &Args, out: Output) -> Result<(), Failure> {
         }
     }?;
     // All is told already.
-    if is_open || !args.exit_code { Ok(()) } else { Err(Failure::new(Exit::NotOpen, "", "")) }
+    let code = if is_others { Exit::NotPermitted } else { Exit::NotOpen };
+    if is_open || !args.exit_code { Ok(()) } else { Err(Failure::new(code, "", "")) }
 }
 
 fn document(status: &VolumeStatus) -> Value {

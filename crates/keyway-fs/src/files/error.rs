@@ -59,6 +59,9 @@ pub enum FilesError {
     /// A pattern that nothing in the volume has.
     #[error("nothing in it matches /{}", named(.0))]
     NoMatch(OsString),
+    /// A pattern where one file is wanted.
+    #[error("{} is a pattern, and no name in it: a pattern does not go to standard output", named(.0))]
+    PatternForOne(PathBuf),
     /// Two that are to be made would have names that are one in this file system.
     #[error("two of them would be {} there", named(.0))]
     SameName(OsString),
@@ -155,6 +158,7 @@ explain! { FilesError, through Store {
     Self::NotAFile(_) => [NotSuitable State, OnlyFilesAndFolders],
     Self::NotAPattern(_) => [Usage Request, CloseBracket],
     Self::NoMatch(_) => [NotFound State, ListFolder],
+    Self::PatternForOne(_) => [Usage Request, NameOneOrFolder],
     Self::SameName(_) => [Exists State, PutUnderOtherName],
     Self::NotAPath(_) => [Usage Request, WriteAsPath],
     Self::BadName(_) => [Usage Request, PutUnderOtherName],

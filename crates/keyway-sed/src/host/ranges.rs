@@ -1,11 +1,11 @@
 //! Locking ranges: where they are, whether they are locked, and their end by a new key.
 
 use super::connection::Expect;
-use super::error::{HostError, Operation, Unfit};
+use super::error::{HostError, Misbehaved, Operation, Refused, Unfit};
 use super::session::Session;
-use crate::Uid;
 use crate::uid::column::{locking as col, locking_info};
 use crate::uid::{locking, method};
+use crate::{Status, Uid};
 
 /// The reset type of a power cycle (Core 2.01, 5.1.3.61).
 pub(super) const POWER_CYCLE: u64 = 0;
@@ -236,7 +236,14 @@ impl Session<'_> {
     /// # Errors
     /// [`HostError::Refused`] where this authority may not.
     pub fn new_key(&mut self, number: u16) -> Result<(), HostError> {
-        let key = self.media_key(number)?;
+        let key = match self.media_key(number) {
+            // Of what this authority may not see, a drive leaves the columns out of its answer to Get.
+            Err(HostError::Misbehaved(Misbehaved::Form("Get"))) => {
+                let (operation, status) = (Operation::GenKey, Status::NotAuthorized);
+                return Err(HostError::Refused(Refused { operation, authority: self.authority, status }));
+            }
+            key => key?,
+        };
         if key == Uid::NULL {
             return Err(HostError::Unsupported("media key for this range: it locks without encrypting"));
         }

@@ -24,7 +24,7 @@ pub struct Session<'h> {
     host: &'h mut Host,
     tsn: u32,
     hsn: u32,
-    authority: Option<Uid>,
+    pub(super) authority: Option<Uid>,
     open: bool,
 }
 

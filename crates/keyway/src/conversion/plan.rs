@@ -3,12 +3,14 @@
 use super::request::{ConversionRequest, Goal, Online};
 use crate::error::Error;
 use crate::medium;
+use crate::shown::shown;
 use crate::unlock::VolumeFormat;
 use keyway_attach::path_text;
 use keyway_convert::{ConversionKind, FreeSpace};
 use keyway_fs::{FileSystemKind, FoundFileSystem};
 use keyway_store::Store;
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// What a conversion will do. It holds no secret.
@@ -163,6 +165,35 @@ pub enum ConversionLoss {
 }
 
 impl ConversionPlan {
+    /// What whoever is asked before it begins should know, as facts for a sentence; nothing where it goes on.
+    pub fn asked(&self) -> Option<Value> {
+        if self.goes_on {
+            return None;
+        }
+        let new = match (&self.from, &self.to) {
+            (Contents::Volume { format: old, .. }, Contents::Volume { format, .. }) if old != format => {
+                Some(if *format == VolumeFormat::BitLocker { "BitLocker" } else { "VeraCrypt" })
+            }
+            _ => None,
+        };
+        let (less, filesystem, more) = match self.space {
+            HeaderSpace::SmallerFileSystem { filesystem, smaller_by_bytes, .. } => {
+                (Some(smaller_by_bytes), Some(filesystem), None)
+            }
+            HeaderSpace::LargerFile { bytes } => (None, None, Some(bytes)),
+            HeaderSpace::Enough => (None, None, None),
+        };
+        Some(json!({
+            "path": shown(&self.volume),
+            "kind": self.conversion,
+            "new": new,
+            "less": less,
+            "filesystem": filesystem,
+            "more": more,
+            "hidden": self.lost.contains(&ConversionLoss::HiddenVolume),
+        }))
+    }
+
     /// Of a conversion that needs nothing special.
     pub(super) fn new(
         request: &ConversionRequest,

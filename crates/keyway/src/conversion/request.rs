@@ -161,6 +161,16 @@ impl ConversionRequest {
         }
     }
 
+    /// As [`ProtectorOptions::told_once`], of the BitLocker volume that shall become of it.
+    pub fn told_once(&self) -> Option<bool> {
+        match &self.goal {
+            Goal::Encrypt(new) | Goal::Reencrypt(new) if new.format == Some(Family::BitLocker) => {
+                new.protectors.told_once()
+            }
+            _ => None,
+        }
+    }
+
     /// What opens the new volume: its own secret, or the old one's.
     pub fn new_or_own(&self) -> &PasswordSource {
         if self.new.is_given() { &self.new } else { &self.sources.password }

@@ -1,7 +1,7 @@
 //! Where a new volume goes.
 
 use crate::error::{Error, Misuse, about};
-use crate::key_file::must_have_folder;
+use crate::key_file::must_take_files;
 use keyway_volume::veracrypt::{CreateError, Existing, Space, Target};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -25,10 +25,11 @@ impl NewPlace {
     /// There is one, and it is not to be replaced.
     pub fn file(path: impl Into<PathBuf>, bytes: u64, replace: bool) -> Result<Self, Error> {
         let path = path.into();
-        if path.exists() && !replace {
+        // A link is neither followed nor replaced, wherever it leads.
+        if path.symlink_metadata().is_ok_and(|there| !replace || there.is_symlink()) {
             return Err(Error::from(CreateError::Exists(path.clone())).at(&path));
         }
-        must_have_folder(&path)?;
+        must_take_files(&path)?;
         Ok(Self { path, bytes: Some(bytes), replaces: replace })
     }
 
@@ -52,7 +53,7 @@ impl NewPlace {
         match (is_device, bytes) {
             (true, Some(_)) => Err(Misuse::SizeOfADevice.into()),
             (true, None) => Self::device(path),
-            (false, _) if path.exists() && !replace => Self::file(path, 0, false),
+            (false, _) if path.symlink_metadata().is_ok() && !replace => Self::file(path, 0, false),
             (false, None) => Err(Misuse::NoSize.into()),
             (false, Some(bytes)) => Self::file(path, bytes, replace),
         }

@@ -192,6 +192,9 @@ pub enum CreatedDetails {
         /// The startup key's file.
         #[serde(with = "path_text")]
         startup_key: Option<PathBuf>,
+        /// A password opens it.
+        #[serde(skip)]
+        password: bool,
     },
 }
 
@@ -224,6 +227,7 @@ impl CreateRequest {
         if self.path.is_dir() {
             return Err(Error::Folder(self.path));
         }
+        medium::must_be_suitable(&self.path)?;
         if let Some(fs) = self.filesystem {
             let found = fs.find_program().map(drop).ok_or(MkfsError::Missing(fs));
             let label = found.and_then(|()| fs.check_label(self.label.as_deref().unwrap_or_default()));
@@ -353,6 +357,11 @@ impl CreateRequest {
 }
 
 impl CreatePlan {
+    /// As [`ProtectorOptions::told_once`].
+    pub fn told_once(&self) -> Option<bool> {
+        (self.format == Family::BitLocker).then(|| self.request.protectors.told_once()).flatten()
+    }
+
     /// Asks for the secrets that were not named, and makes the volume. Whoever watches is told once before anything is
     /// written.
     ///
@@ -458,6 +467,7 @@ impl CreatePlan {
             recovery_password_id: made.recovery_id,
             recovery_file,
             startup_key: made.startup_key,
+            password: self.request.protectors.password,
         };
         let warnings = made.notes.iter().map(ToString::to_string).collect();
         self.made(method.mode().name(), made.sector_bytes, made.data_bytes, details, warnings)

@@ -38,6 +38,13 @@ impl ProtectorOptions {
         *self == Self::default()
     }
 
+    /// Whether a recovery password will be shown when all is done, since it goes into no file; and whether nothing else opens
+    /// the volume then.
+    pub fn told_once(&self) -> Option<bool> {
+        let shown = self.recovery_password && self.recovery_file.is_none();
+        shown.then_some(!self.password && self.startup_key_folder.is_none())
+    }
+
     /// What can be refused before anyone types a password. `source` is where that comes from.
     ///
     /// # Errors

@@ -246,6 +246,21 @@ impl DriveChange {
         }
     }
 
+    /// The ranges that it names.
+    fn ranges(&self) -> &[u16] {
+        match self {
+            Self::Lock { ranges } | Self::Unlock { ranges, .. } | Self::GiveToUsers { ranges } => ranges,
+            Self::PlaceRange { range, .. }
+            | Self::EnableRange { range, .. }
+            | Self::RemoveRange { range }
+            | Self::EraseRange { range }
+            | Self::EnableUser { range, .. }
+            | Self::AllowUser { range, .. }
+            | Self::MoveIn { range } => std::slice::from_ref(range),
+            _ => &[],
+        }
+    }
+
     /// As whom it is done, where that is not said.
     fn usual(&self) -> Vec<Authority> {
         match *self {
@@ -285,6 +300,7 @@ impl Drive {
             }
             _ => {}
         }
+        self.must_have_ranges(change.ranges())?;
         if change.cuts_off() {
             self.must_be_unused()?;
         }
@@ -301,6 +317,17 @@ impl Drive {
         let by = by.map_or_else(|| change.usual(), |by| vec![by]);
         let loses_data = change.loses_data();
         Ok(DrivePlan { device: self.path.clone(), change, by, loses_data, notes })
+    }
+
+    /// Refuses a range that there can't be: a drive says of it that nobody may do that. Not every drive tells how many it has.
+    fn must_have_ranges(&mut self, named: &[u16]) -> Result<(), DriveError> {
+        let Some(range) = named.iter().copied().max().filter(|range| *range > 0) else { return Ok(()) };
+        match self.limits() {
+            Some(limits) if range > limits.ranges => {
+                Err(DriveError::NoRange { path: self.path.clone(), range, ranges: limits.ranges })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Refuses a drive that has no MBR shadow.

@@ -57,6 +57,16 @@ pub enum DriveError {
     /// The global range can't be removed.
     #[error("range 0 is everything that no other covers: it stays")]
     GlobalRangeStays,
+    /// A range by a number that the drive has none for.
+    #[error("{} has no range {range}: besides range 0 it has {ranges}", path.display())]
+    NoRange {
+        /// The drive.
+        path: PathBuf,
+        /// The number.
+        range: u16,
+        /// How many it has.
+        ranges: u16,
+    },
     /// A range of no length.
     #[error("a range has a length")]
     NoLength,
@@ -143,6 +153,7 @@ explain! { DriveError {
     Self::InUse { .. } => [InUse InUse, CloseThatFirst],
     Self::SheetOnDrive(_) => [Request, KeepElsewhere],
     Self::GlobalRangeHasNoPlace | Self::GlobalRangeStays => [Request, NameAnother],
+    Self::NoRange { path, .. } => [Request, ListRanges; path],
     Self::NoLength => [Request, RemoveRangeInstead],
     Self::NoUser(_) => [Request, NameUser],
     Self::OtherPart => [Request, ChangeAsThemselves],

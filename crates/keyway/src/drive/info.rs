@@ -204,7 +204,7 @@ impl Drive {
     }
 
     /// What it tells everybody about its ranges, where its Locking SP is in use; not every drive does.
-    fn limits(&mut self) -> Option<Limits> {
+    pub(super) fn limits(&mut self) -> Option<Limits> {
         if !self.is_enabled() {
             return None;
         }

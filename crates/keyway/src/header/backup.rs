@@ -3,7 +3,7 @@
 use super::family::family;
 use crate::detect::must_be_noise;
 use crate::error::{Error, Misuse};
-use crate::key_file::must_have_folder;
+use crate::key_file::must_take_files;
 use crate::locked::LockedVolume;
 use crate::log_file;
 use crate::secrets::{PasswordSource, Subject, Wanted, one_standard_input};
@@ -78,7 +78,7 @@ pub fn backup<'a>(
         return Err(volume.said(CreateError::Exists(file.to_owned())));
     }
     one_standard_input(std::iter::once(&volume.sources.password).chain(&hidden))?;
-    must_have_folder(file)?;
+    must_take_files(file)?;
     let (path, file) = (volume.path.clone(), file.to_owned());
     Ok(BackupPlan { volume: path, format, file, hidden: hidden.is_some(), locked: volume, inner: hidden })
 }

@@ -177,7 +177,12 @@ impl InsideVolume {
     /// It isn't there, can't be read, or can't be written.
     pub fn read(&mut self, path: &[OsString], mut to: impl Write, name: &Path) -> Result<(), Error> {
         let about = self.about();
-        let found = self.files.find(path).map_err(&about)?;
+        let found = self.files.find(path).map_err(|e| match e {
+            FilesError::NotFound(_) if Pattern::is_one(path) => {
+                about(FilesError::PatternForOne(absolute(path)))
+            }
+            e => about(e),
+        })?;
         let mut broken = None;
         let read = self.files.read(&found, |piece| {
             to.write_all(piece).map_err(|e| {

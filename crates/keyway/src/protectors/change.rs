@@ -426,6 +426,15 @@ impl ProtectorPlan<'_> {
     }
 }
 
+impl ProtectorPlan<'_> {
+    /// Whether a new recovery password is shown when it is done, as [`ProtectorOptions::told_once`](crate::create::ProtectorOptions::told_once)
+    /// says: what it takes the place of may be the only other way in.
+    pub fn told_once(&self) -> Option<bool> {
+        let makes = matches!(&self.step, Step::Put { kind: Protection::RecoveryPassword, .. });
+        (makes && self.to.is_none()).then_some(true)
+    }
+}
+
 impl SetProtector {
     fn of(volume: PathBuf, added: Added) -> Self {
         let Added { id, kind, file, warning } = added;

@@ -83,6 +83,19 @@ impl Sources {
         self.recovery_password.as_deref() == Some(OsStr::new("-"))
     }
 
+    /// Whose code looks at the volume: told before anybody is asked for anything, and so is what is plainly none.
+    ///
+    /// # Errors
+    /// It is none, can't be looked at, or what was named is nothing for it.
+    pub fn family(&self, path: &Path, arguments: &UnlockArguments) -> Result<Family, Error> {
+        let family = crate::detect::family(path, arguments)?;
+        match (family, self.names_bitlocker()) {
+            (Family::VeraCrypt, true) => Err(Misuse::NotBitLocker(path.to_owned()).into()),
+            (Family::VeraCrypt, false) => must_be_noise(path, arguments).map(|()| family),
+            _ => Ok(family),
+        }
+    }
+
     /// The key of a volume. What wasn't named and is needed is asked for.
     ///
     /// # Errors
@@ -94,13 +107,8 @@ impl Sources {
         secrets: &dyn Secrets,
         progress: &dyn Progress,
     ) -> Result<Key, Error> {
-        match crate::detect::family(path, arguments)? {
-            Family::VeraCrypt => {
-                if !self.names_bitlocker() {
-                    must_be_noise(path, arguments)?;
-                }
-                self.veracrypt_key(path, arguments, secrets, progress).map(Key::VeraCrypt)
-            }
+        match self.family(path, arguments)? {
+            Family::VeraCrypt => self.veracrypt_key(path, arguments, secrets, progress).map(Key::VeraCrypt),
             Family::BitLocker => self.bitlocker_key(path, arguments, secrets, progress).map(Key::BitLocker),
         }
     }

@@ -30,9 +30,13 @@ impl AnyStatus {
     /// It isn't there, can't be read, is plainly no volume, or is damaged.
     pub fn of(name: &Path, partition: Option<u32>, journal: Option<&Path>) -> Result<Self, Error> {
         let open = OpenVolume::find(name)?;
-        let (path, converts) = match &open {
-            Some(open) => (&*open.state.volume, open.state.details.get("converting").is_some()),
-            None => {
+        let of_dead = |all: Vec<WaitingVolume>| all.into_iter().next().filter(|_| open.is_none());
+        let killed = of_dead(WaitingVolume::killed(Some(name))?);
+        let (path, converts) = match (&open, &killed) {
+            (Some(open), _) => (&*open.state.volume, open.state.details.get("converting").is_some()),
+            // The name may be of what it was attached by.
+            (None, Some(killed)) => (&*killed.volume, true),
+            (None, None) => {
                 medium::must_exist(name)?;
                 (name, true)
             }
@@ -47,12 +51,18 @@ impl AnyStatus {
         let status = match open {
             Some(open) => open.into(),
             None => {
-                let waiting = WaitingVolume::named(Some(name))?.into_iter().next();
-                let volume = waiting.as_ref().map_or(name, |waiting| &*waiting.volume);
-                VolumeStatus { waiting: waiting.clone(), ..VolumeStatus::locked(volume, partition)? }
+                let waiting = of_dead(WaitingVolume::named(Some(name))?);
+                let volume = waiting.as_ref().map_or(path, |waiting| &*waiting.volume);
+                let locked = VolumeStatus::locked(volume, partition)?;
+                VolumeStatus { waiting: waiting.clone(), killed: killed.clone(), ..locked }
             }
         };
         Ok(Self::Volume(Box::new(status)))
+    }
+
+    /// Whether somebody else has it open.
+    pub fn is_others(&self) -> bool {
+        matches!(self, Self::Volume(status) if status.other_user.is_some())
     }
 
     /// Whether somebody of this user serves it now.

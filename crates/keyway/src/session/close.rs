@@ -5,7 +5,7 @@ use super::in_use::open_name;
 use super::others::OtherUser;
 use crate::error::Error;
 use crate::shown::shown;
-use keyway_attach::session::{Closed, Closing, SessionState, clean_stale, close_so, find, list};
+use keyway_attach::session::{Closed, Closing, SessionState, clean_stale, close_so, find, killed, list};
 use keyway_attach::{AttachError, SilentProcess};
 use keyway_error::Explain;
 use serde::Serialize;
@@ -44,13 +44,18 @@ impl ClosedVolume {
 /// # Errors
 /// One is not open, or this user's sessions can't be looked at.
 pub fn plan_close(name: Option<&Path>) -> Result<Vec<ClosedVolume>, Error> {
-    let open = match name.map(open_name).transpose()?.as_deref() {
-        Some(name) => {
-            vec![find(name)?.ok_or_else(|| whose(name, AttachError::NotOpen(name.display().to_string())))?]
-        }
+    let name = name.map(open_name).transpose()?;
+    let open = match &name {
+        Some(name) => find(name)?.into_iter().collect(),
         None => list()?,
     };
-    Ok(open.into_iter().map(|state| ClosedVolume::new(state, false)).collect())
+    let killed = if name.is_some() && !open.is_empty() { Vec::new() } else { killed(name.as_deref())? };
+    let open = open.into_iter().map(|state| ClosedVolume::new(state, false));
+    let all: Vec<_> = open.chain(killed.into_iter().map(|state| ClosedVolume::new(state, true))).collect();
+    match name.filter(|_| all.is_empty()) {
+        Some(name) => Err(whose(&name, AttachError::NotOpen(name.display().to_string()))),
+        None => Ok(all),
+    }
 }
 
 /// What became of volumes that were to be closed.

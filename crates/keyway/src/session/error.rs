@@ -124,7 +124,7 @@ explain! { SessionError, through Refused | HostSecret {
         meaning.advice = vec![Advice::CloseNamed { volume: volume.clone() }];
         meaning
     },
-    Self::Others { path, .. } => [NotOpen State, BecomeRoot; path],
+    Self::Others { path, .. } => [NotPermitted Machine, BecomeRoot; path],
     Self::Lacks { purpose: Purpose::Cache, .. } => [NotPermitted Machine, RootOrNoCache],
     Self::Lacks { lack: Lack { reason: LackReason::NoFusermount, .. }, .. } => [NotPermitted Machine, InstallFuse],
     Self::Lacks { purpose: Purpose::Mount, lack: Lack { need: Need::LoopDevice, .. } } => [NotPermitted Machine, RootOrFile],

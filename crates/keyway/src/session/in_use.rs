@@ -3,7 +3,7 @@
 use super::error::SessionError;
 use crate::error::Error;
 use keyway_attach::AttachError;
-use keyway_attach::session::{SessionState, clean_stale, find, list};
+use keyway_attach::session::{SessionState, clean_stale_and_tell, find, list};
 use keyway_engine::Access;
 use keyway_store::{InUse, OpenMode, Operation, StoreError, refuse_if_claimed};
 use keyway_sys::partitions;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// [`AttachError::AlreadyOpen`], [`SessionError::Taken`], or this user's sessions can't be looked at.
 pub fn refuse_if_open(path: &Path, access: Access) -> Result<(), Error> {
     // What a killed process left may hold the volume: a mapping of the kernel's does.
-    clean_stale()?;
+    clean_stale_and_tell()?;
     refuse_if_taken(path, access)
 }
 

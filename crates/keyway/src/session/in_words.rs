@@ -1,6 +1,7 @@
 //! What is told of an open volume in figures and Windows' words, for people.
 
-use super::{Latencies, Reason};
+use super::{Latencies, Reason, VolumeStatus};
+use keyway_store::size::words;
 use keyway_volume::bitlocker::Protection;
 
 /// How long requests took: a line for each kind that there was, with the median and the 99th percentile by layer.
@@ -66,8 +67,36 @@ fn duration(nanoseconds: u64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
+/// The fields of `manage-bde -status` in its words and order.
+pub fn windows_fields(status: &VolumeStatus) -> Vec<(&'static str, String)> {
+    let unknown = || "Unknown".to_owned();
+    let protectors = status.key_protectors.as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut rows = vec![
+        ("  Size:", words(status.size_bytes)),
+        ("  BitLocker Version:", status.bitlocker_version.unwrap_or("None").to_owned()),
+        ("  Conversion Status:", status.conversion_status.clone()),
+        ("  Percentage Encrypted:", status.percentage_encrypted.map_or_else(unknown, |p| format!("{p:.1}%"))),
+        ("  Encryption Method:", status.encryption_method.clone().unwrap_or_else(unknown)),
+        ("  Protection Status:", status.protection_status.to_owned()),
+        ("  Lock Status:", status.lock_status.to_owned()),
+        ("  Identification Field:", unknown()),
+    ];
+    let kinds = protectors.iter().filter_map(|p| Some((p.get("kind")?.as_str()?, p.get("id")?.as_str()?)));
+    let mut label = "  Key Protectors:";
+    for (kind, id) in kinds {
+        let id = if id == "0" { String::new() } else { format!("  {id}") };
+        rows.push((label, format!("{}{id}", windows_kind(kind))));
+        label = "";
+    }
+    if !label.is_empty() {
+        rows.push((label, if status.is_known() { "None Found".to_owned() } else { unknown() }));
+    }
+    rows.extend(status.description.iter().map(|description| ("  Description:", description.clone())));
+    rows
+}
+
 /// What `manage-bde` calls a kind of protector.
-pub fn windows_kind(kind: &str) -> String {
+fn windows_kind(kind: &str) -> String {
     let known = Protection::KNOWN.into_iter().find(|protection| protection.name() == kind);
     match known {
         Some(protection) => protection.windows_name().to_owned(),

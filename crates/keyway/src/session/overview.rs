@@ -105,7 +105,7 @@ impl OpenVolume {
     }
 }
 
-/// A block device whose server was killed, and which waits for another.
+/// A volume whose server was killed: its block device waits for another one, or what it was attached by is still there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WaitingVolume {
@@ -121,15 +121,26 @@ pub struct WaitingVolume {
 }
 
 impl WaitingVolume {
-    /// All of them, or those that a name means.
+    /// All whose device waits, or those that a name means.
     ///
     /// # Errors
     /// This user's sessions can't be looked at.
     pub fn named(what: Option<&Path>) -> Result<Vec<Self>, Error> {
-        let waiting = session::waiting_named(what)?.into_iter();
-        Ok(waiting
-            .map(|SessionState { volume, device, mountpoint, .. }| Self { volume, device, mountpoint })
-            .collect())
+        Ok(session::waiting_named(what)?.into_iter().map(Self::from).collect())
+    }
+
+    /// All others that nobody has closed yet, or those that a name means.
+    ///
+    /// # Errors
+    /// As [`WaitingVolume::named`].
+    pub fn killed(what: Option<&Path>) -> Result<Vec<Self>, Error> {
+        Ok(session::killed(what)?.into_iter().map(Self::from).collect())
+    }
+}
+
+impl From<SessionState> for WaitingVolume {
+    fn from(SessionState { volume, device, mountpoint, .. }: SessionState) -> Self {
+        Self { volume, device, mountpoint }
     }
 }
 
@@ -169,6 +180,9 @@ pub struct VolumeStatus {
     /// Its block device that waits for a server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<WaitingVolume>,
+    /// What its server left, which was killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub killed: Option<WaitingVolume>,
 }
 
 /// All of it is encrypted.
@@ -200,6 +214,7 @@ impl From<OpenVolume> for VolumeStatus {
             other_user: None,
             resume_with: None,
             waiting: None,
+            killed: None,
         }
     }
 }
@@ -305,6 +320,7 @@ impl VolumeStatus {
             other_user: None,
             resume_with: None,
             waiting: None,
+            killed: None,
         }
     }
 

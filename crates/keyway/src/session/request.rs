@@ -12,7 +12,8 @@ use crate::unlock::UnlockArguments;
 use keyway_attach::mount::{check_options, option_of_drivers};
 use keyway_attach::nbd::Certificates;
 use keyway_attach::session::{
-    Attachment, Lack, NbdAddress, Need, Reason, Wish, choose, clean_stale_before, require_sandbox, waiting,
+    Attachment, Lack, NbdAddress, Need, Reason, Wish, choose, clean_stale_before, require_sandbox,
+    runtime_folder, waiting,
 };
 use keyway_attach::{AttachError, LocalUsers, dmcrypt, ublk};
 use keyway_engine::Access;
@@ -151,6 +152,8 @@ impl AttachRequest {
             medium::must_be_writable(&self.volume).map_err(|e| Error::CanOnlyBeRead(Box::new(e)))?;
         }
         let access = if read_only { Access::ReadOnly } else { Access::ReadWrite };
+        // Its session needs one: said before anybody types a password.
+        runtime_folder()?;
         if let AttachBy::To(_) = self.by {
             return refuse_if_open(&self.volume, access);
         }

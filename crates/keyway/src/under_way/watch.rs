@@ -193,14 +193,18 @@ impl Drop for Watch<'_> {
     }
 }
 
-/// The state file of conversions of that file or device.
+/// The state file of conversions of that file or device, to be written.
 fn state_path(path: &Path) -> Result<PathBuf, Error> {
+    Ok(session::runtime_folder()?.join(state_name(path)?))
+}
+
+fn state_name(path: &Path) -> Result<String, Error> {
     let full = path.canonicalize().map_err(|e| Error::system("find", path, e))?;
     use std::os::unix::ffi::OsStrExt;
     let name: String = full.as_os_str().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
     // A name has 255 bytes; of longer paths the end tells more.
     let name = name.get(name.len().saturating_sub(200)..).unwrap_or(&name);
-    Ok(session::runtime_folder()?.join(format!("{STATE}{name}")))
+    Ok(format!("{STATE}{name}"))
 }
 
 /// Whether a file is still the one at its path.
@@ -212,7 +216,7 @@ fn is_at(file: &File, path: &Path) -> bool {
 /// Removes what converting processes have left that were killed: whoever converts holds a lock on its state file, and the
 /// kernel gives that back whatever ends it.
 pub fn clean_stale() {
-    let Ok(folder) = session::runtime_folder() else { return };
+    let Ok(Some(folder)) = session::existing_runtime_folder() else { return };
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         if !entry.file_name().to_string_lossy().starts_with(STATE) {
@@ -229,12 +233,14 @@ pub fn clean_stale() {
 
 /// What the process says that is converting this file or device; `None` where none is.
 pub fn running(path: &Path) -> Result<Option<Running>, Error> {
-    let Ok(file) = File::open(state_path(path)?) else { return Ok(None) };
+    let Some(folder) = session::existing_runtime_folder()? else { return Ok(None) };
+    let state = folder.join(state_name(path)?);
+    let Ok(file) = File::open(&state) else { return Ok(None) };
     if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
         return Ok(None);
     }
     for _ in 0..50 {
-        if let Ok(running) = std::fs::read(state_path(path)?).map(|text| serde_json::from_slice(&text))
+        if let Ok(running) = std::fs::read(&state).map(|text| serde_json::from_slice(&text))
             && let Ok(running) = running
         {
             // Who removes a killed one's state file has the lock for a moment, too.

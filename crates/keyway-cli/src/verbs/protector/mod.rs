@@ -40,6 +40,8 @@ fn change(args: &TargetArgs, request: ProtectorRequest, out: Output) -> Result<(
     out.warnings(&plan.warnings);
     // Scripts say --yes to everything: what nobody can undo has a word of its own, and is asked nevertheless.
     let question = plan.loses.as_ref().map(|lost| format!("{lost}."));
+    let once = plan.told_once();
+    out.must_be_heard(once)?;
     if !args.dry.go_on(&plan, question.as_deref(), out)? {
         return Ok(());
     }
@@ -59,7 +61,8 @@ fn change(args: &TargetArgs, request: ProtectorRequest, out: Output) -> Result<(
         },
         _ => {}
     }
-    out.result(&outcome, || words(&outcome))
+    let later = || said("untold later", &json!({"volume": in_json(&args.target.volume)}));
+    out.told(&outcome, || words(&outcome), once.map(|_| later))
 }
 
 fn words(outcome: &ProtectorOutcome) -> String {

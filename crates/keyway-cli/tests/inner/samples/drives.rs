@@ -82,6 +82,7 @@ pub(super) fn drives() -> Vec<Failure> {
         E::SheetOnDrive("sheet.txt".into()),
         E::GlobalRangeHasNoPlace,
         E::GlobalRangeStays,
+        E::NoRange { path: "/dev/sdb".into(), range: 99, ranges: 8 },
         E::NoLength,
         E::NoUser(Authority::Admin(1)),
         E::OtherPart,

@@ -82,6 +82,7 @@ pub(super) fn inside() -> Vec<Failure> {
         E::BadName(name()),
         E::NotAPattern(name()),
         E::NoMatch(name()),
+        E::PatternForOne("/*.txt".into()),
         E::SameName(name()),
         E::Exists(name()),
         E::InTheWay(v()),

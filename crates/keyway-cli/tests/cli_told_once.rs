@@ -1,0 +1,92 @@
+//! What is told once, a recovery password, reaches somebody; where it can't, nothing is made that it opens, and what was made
+//! says how it is told again.
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod cli_support;
+
+use cli_support::{Cli, PASSWORD};
+use keyway_testkit::wait_until;
+use std::io;
+use std::process::{Command, Output, Stdio};
+
+const NEW: &str = "create @lost --format bitlocker --size 70M";
+
+/// The program in a shell, with standard output where that says.
+fn to(cli: &Cli, words: &str, output: &str) -> (Option<i32>, String) {
+    let script = format!("exec \"$0\" \"$@\" {output}");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script, env!("CARGO_BIN_EXE_keyway")]).args(cli.words(words));
+    shell.env("KEYWAY_RUNTIME_DIR", cli.keyway.runtime_folder().join("sessions")).stdin(Stdio::null());
+    let done = shell.output().expect("it starts");
+    (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
+}
+
+/// Makes a volume, and goes away from the end of its pipe as soon as there is something of it.
+fn left_alone(cli: &Cli, words: &str) -> Output {
+    let (read, write) = io::pipe().expect("a pipe");
+    let mut made = cli.command(cli.words(words));
+    let child = made.stdout(write).stderr(Stdio::piped()).spawn().expect("it starts");
+    // The command holds its end of the pipe as well.
+    drop(made);
+    wait_until("the new file", || cli.path("lost").exists());
+    drop(read);
+    child.wait_with_output().expect("it ends")
+}
+
+#[test]
+fn nothing_is_made_whose_recovery_password_nobody_would_read() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    let pw = "--password-file @pw";
+    for (words, output) in [
+        (format!("{NEW} --quick --no-password"), ">/dev/full"),
+        (format!("{NEW} --quick --no-password"), ">&-"),
+        (format!("{NEW} --quick --no-password"), ">/dev/null"),
+        (format!("{NEW} --quick {pw}"), ">/dev/full"),
+        (format!("{NEW} --quick {pw}"), ">&-"),
+    ] {
+        let (code, said) = to(&cli, &words, output);
+        assert_eq!(code, Some(1), "{words} {output}: {said}");
+        assert!(said.contains("the recovery password can't be told"), "{words} {output}: {said}");
+        assert!(said.contains("--recovery-file"), "{words} {output}: {said}");
+        assert!(!cli.path("lost").exists(), "{words} {output}");
+    }
+    // Whoever has another way in may throw the words away: they are told again.
+    let (code, said) = to(&cli, &format!("{NEW} --quick {pw}"), ">/dev/null");
+    assert_eq!(code, Some(0), "{said}");
+    cli.ends(0, &format!("protector recovery @lost {pw}"));
+
+    let before = std::fs::read(cli.path("lost")).expect("the volume");
+    for output in [">/dev/full", ">&-", ">/dev/null"] {
+        let (code, said) = to(&cli, &format!("protector add @lost recovery-password {pw}"), output);
+        assert_eq!(code, Some(1), "{output}: {said}");
+        assert!(said.contains("the recovery password can't be told"), "{output}: {said}");
+    }
+    assert!(std::fs::read(cli.path("lost")).expect("the volume") == before, "it was touched");
+    let told = cli.ends(0, &format!("protector change @lost {pw} --new-password-file @pw")).stdout;
+    let told = String::from_utf8_lossy(&told);
+    assert!(told.contains("opens by its new password (protector "), "{told}");
+
+    // Before anything is looked at, and so before anything is asked or made smaller.
+    let (code, said) = to(&cli, &format!("encrypt @lost --format bitlocker --yes {pw}"), ">/dev/full");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("the recovery password can't be told"), "{said}");
+}
+
+#[test]
+fn a_volume_whose_recovery_password_was_told_to_nobody_goes_again_or_tells_it_later() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    let done = left_alone(&cli, &format!("{NEW} --no-password"));
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    assert!(said.contains("was removed again"), "{said}");
+    assert!(!cli.path("lost").exists());
+
+    let done = left_alone(&cli, &format!("{NEW} --password-file @pw"));
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    assert!(said.contains("keyway protector recovery"), "{said}");
+    let told = cli.json(0, "protector recovery @lost --password-file @pw");
+    assert_eq!(told["recovery_passwords"].as_array().map(Vec::len), Some(1), "{told}");
+}
