@@ -67,6 +67,7 @@ const CLAIMS: &[(&str, &str)] = &[
         "several_files_and_folders_are_put_and_patterns_bring_them_back \
          what_can_not_be_put_into_other_file_systems_leaves_nothing_behind",
     ),
+    ("A `TO` that is a file here", "two_files_are_not_one_with_a_new_name"),
     (
         "Folders come with all that is in them",
         "several_files_and_folders_are_put_and_patterns_bring_them_back",

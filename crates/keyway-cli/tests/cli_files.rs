@@ -498,3 +498,25 @@ fn the_folder_one_is_in_is_put() {
     cli.ends(0, &format!("get @volume here/file @back {OPEN}"));
     assert_eq!(fs::read(cli.path("back")).expect("it came back"), b"in it");
 }
+
+/// `put V *.jpg` where two match: neither is put in the other's name.
+#[test]
+fn two_files_are_not_one_with_a_new_name() {
+    let cli = Cli::new();
+    fat(&cli);
+    for name in ["one.jpg", "two.jpg"] {
+        fs::write(cli.path(name), name).expect("room");
+    }
+    for words in ["one.jpg two.jpg", "@one.jpg @two.jpg", "--force one.jpg two.jpg"] {
+        let mut put = cli.command(cli.words(&format!("put @volume {OPEN} {words}")));
+        let done = put.current_dir(cli.path("")).output().expect("it runs");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(!done.status.success() && said.contains("`--to /` puts all of them"), "{words}: {said}");
+    }
+    cli.ends(0, &format!("put @volume --to / @one.jpg @two.jpg {OPEN}"));
+    // A path in the volume is a name, whatever is here.
+    cli.ends(0, &format!("put @volume @one.jpg /three.jpg {OPEN}"));
+    let listed = cli.ends(0, &format!("ls @volume {OPEN}"));
+    let listed = String::from_utf8_lossy(&listed.stdout);
+    assert!(listed.contains("two.jpg") && listed.contains("three.jpg"), "{listed}");
+}

@@ -88,7 +88,7 @@ fn shared() -> Option<Cli> {
     for (name, mode) in [("", 0o755), ("v", 0o666), ("pw", 0o644)] {
         std::fs::set_permissions(cli.path(name), PermissionsExt::from_mode(mode)).expect("its mode");
     }
-    copy_program(env!("CARGO_BIN_EXE_keyway"), &cli.path("keyway"));
+    copy_program(env!("CARGO_BIN_EXE_keyway"), cli.path("keyway"));
     Some(cli)
 }
 

@@ -115,6 +115,7 @@ advice! {
     PutUnderOtherName = "put-under-other-name": "Put it under another name.",
     OtherNameOrForce = "other-name-or-force": "Choose another name, or have it overwritten.",
     PutBeforeStays = "put-before-stays": "What was put before it stays in the volume.",
+    PutAll = "put-all": "Put all of them into a folder, or write the new name as a path in the volume.",
     PutAsFolder = "put-as-folder": "Put them into a folder, or put a folder that holds them.",
     RemoveSomething = "remove-something": "Remove something first.",
     RepairBeforeConversion = "repair-before-conversion": "Repair it before it is converted.",

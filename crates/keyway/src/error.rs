@@ -361,6 +361,9 @@ pub enum Misuse {
     /// What is to go into a folder of the volume, and that is none.
     #[error("these go into a folder of the volume, and {} is none", .0.display())]
     PutIntoFolder(PathBuf),
+    /// The last of several words, which is a file here and no folder in the volume: all of them may have been meant.
+    #[error("{} is a file here, and no folder in the volume", .0.display())]
+    PutOneOfThem(PathBuf),
     /// A file, and where it goes is written as a folder, which isn't there.
     #[error("there is no folder {}", .0.display())]
     NoSuchFolder(PathBuf),
@@ -458,6 +461,7 @@ explain! { Misuse {
     Self::NoNewName(path) => [Usage Request, NameFolderOrNewFile; path],
     Self::PutNotAFile(path) => [Usage Request, OnlyFilesAndFolders; path],
     Self::PutIntoFolder(_) => [NotSuitable State, NameFolderInVolume],
+    Self::PutOneOfThem(_) => [NotSuitable State, PutAll],
     Self::NoSuchFolder(_) => [NotFound State, LeaveSlashOut],
     Self::TooMuchToPut(path) => [Usage Request, PutFilesSingly; path],
 } }

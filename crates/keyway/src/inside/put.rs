@@ -173,7 +173,8 @@ impl NewFiles {
             (to, files) => (files, to.unwrap_or(OsStr::new("/"))),
         };
         let asks = if to.is_some() { Asks::Folder } else { Asks::of(place) };
-        Ok((Self::find(files)?, PutTo { path: parse(place)?, asks }))
+        let also_here = (to.is_none() && words.len() > 1).then(|| also_here(files, place)).flatten();
+        Ok((Self::find(files)?, PutTo { path: parse(place)?, asks, also_here }))
     }
 
     /// What was named, which a sandbox must leave to be read.
@@ -187,6 +188,18 @@ impl NewFiles {
 pub struct PutTo {
     path: Vec<OsString>,
     asks: Asks,
+    /// A file here of that name, which may be one of those that were meant.
+    also_here: Option<PathBuf>,
+}
+
+/// The last of several words as a file here: a shell's pattern that matches two files would put one in the other's name.
+/// What is written as a path in the volume is one, but where it lies beside a file that is put.
+fn also_here(files: &[PathBuf], last: &OsStr) -> Option<PathBuf> {
+    let last = Path::new(last);
+    let same = |file: &PathBuf| file.canonicalize().ok() == last.canonicalize().ok();
+    let beside = |file: &PathBuf| file.parent() == last.parent();
+    let may_be_meant = last.is_file() && (last.is_relative() || files.iter().any(beside));
+    (may_be_meant && !files.iter().any(same)).then(|| last.to_owned())
 }
 
 /// Files that are to be put into a volume, or were. Nothing has been written before it is run.
@@ -260,8 +273,11 @@ impl PutTarget<'_> {
     /// The volume can't be read; there is no such folder; there is one of that name, no room, or a file system that is only
     /// read.
     pub fn plan_put(&mut self, new: &NewFiles, to: &PutTo, replace: bool) -> Result<PutPlan, Error> {
-        let PutTo { path: to, asks } = to;
+        let PutTo { path: to, asks, also_here } = to;
         let is_folder = self.kind_of(to)? == Some(EntryKind::Folder);
+        if let (false, Some(here)) = (is_folder, also_here) {
+            return Err(Misuse::PutOneOfThem(here.clone()).into());
+        }
         match asks {
             _ if is_folder => {}
             Asks::Folder => return Err(Misuse::PutIntoFolder(absolute(to)).into()),

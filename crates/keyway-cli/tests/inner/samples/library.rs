@@ -131,6 +131,7 @@ pub(super) fn library() -> Vec<Failure> {
         Misuse::NoNewName("..".into()),
         Misuse::PutNotAFile("pipe".into()),
         Misuse::PutIntoFolder("/letter.pdf".into()),
+        Misuse::PutOneOfThem("second.jpg".into()),
         Misuse::NoSuchFolder("/letters/".into()),
         Misuse::TooMuchToPut("folder".into()),
         TourError::Differ("what was written and what was read"),
