@@ -158,7 +158,7 @@ fn a_refused_close_changes_nothing() {
     let opened = cli.json(0, &format!("open @v --cache {WITH}"));
     let below = opened["cache"].as_str().expect("the loop device below");
     let user = std::fs::File::open(below).expect("root may");
-    cli.fails(6, "busy", "close whatever uses it (`keyway status`, `lsof`) and try again", "close @v");
+    cli.fails(6, "busy", "(`lsof` or `fuser -vm` tells what that is)", "close @v");
     let backing = Path::new("/sys/block").join(device(&opened).trim_start_matches("/dev/"));
     let backing = std::fs::read_to_string(backing.join("loop/backing_file"));
     let status = cli.json(0, "status @v");
