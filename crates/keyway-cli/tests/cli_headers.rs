@@ -38,7 +38,7 @@ fn what_is_not_named_stays() {
     );
     cli.refused(
         "usage",
-        "use --password-file FILE (`-` is standard input)",
+        "use --new-password-file FILE (`-` is standard input)",
         "protector change @v --password-file @new --pim 2",
     );
 }
