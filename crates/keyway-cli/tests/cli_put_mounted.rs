@@ -218,7 +218,11 @@ fn what_can_not_be_put_into_other_file_systems_leaves_nothing_behind() {
     // What there is said to be room for, there is: the kernel keeps a part of what is free.
     let refused = cli.json(1, &words);
     let said = refused["error"]["message"].as_str().expect("words");
-    let room = said.split(' ').find_map(|word| word.parse::<u64>().ok()).expect("how much");
+    let (room, _) = said
+        .split_once("there is room for ")
+        .and_then(|(_, said)| said.split_once(" MiB"))
+        .expect("how much");
+    let room = (room.parse::<f64>().expect("a number") * f64::from(1 << 20)) as u64;
     large.set_len(room - room / 64).expect("room");
     cli.ends(0, &format!("put @volume @large /as-much {WITH}"));
     large.set_len(1).expect("shorter");

@@ -186,7 +186,7 @@ fn who_has_none_open_hears_that_root_has() {
     let whose = format!("one of yours; root has it open (process {pid})");
     assert!(code == Some(0) && one.contains(&whose), "{one}");
     let (code, close) = said("close @v").expect("it runs");
-    assert!(code == Some(1) && close.contains(&whose) && close.contains("as root with sudo"), "{close}");
+    assert!(code == Some(5) && close.contains(&whose) && close.contains("as root with sudo"), "{close}");
     cli.ends(0, "close @v");
     let (_, close) = said("close @v").expect("it runs");
     assert!(close.contains("v is not open"), "{close}");
