@@ -35,8 +35,8 @@ fn slips() -> Vec<(&'static str, Vec<u8>, &'static str, &'static str)> {
     let told = |text: &str| text.as_bytes().to_vec();
     let latin = long.chars().map(|c| c as u8).collect();
     vec![
-        (long, told("Zoé-zahlt-7-Yen-im-Dezember\r\n"), "ends as a line", "without the line end"),
-        (long, told("Zoé-zahlt-7-Yen-im-Dezember\n\n"), "ends as a line", "without the line end"),
+        (long, told("Zoé-zahlt-7-Yen-im-Dezember\r\n"), "end of a line", "without the line end"),
+        (long, told("Zoé-zahlt-7-Yen-im-Dezember\n\n"), "end of a line", "without the line end"),
         (long, told("  Zoé-zahlt-7-Yen-im-Dezember \n"), "with a blank", "without the blanks"),
         (
             long,
@@ -107,7 +107,7 @@ fn nothing_is_tried_unasked_or_beside_what_is_right() {
     cli.ends(0, &format!("info @vc {QUICK} --password-file @new"));
     fs::write(cli.path("given"), b"another-password-of-twenty\r\n").expect("written");
     let again = "encrypt @vc --reencrypt --cipher serpent --pim 1 --password-file @given --yes";
-    cli.fails(3, "wrong-secret", "ends as a line", again);
+    cli.fails(3, "wrong-secret", "end of a line", again);
     cli.ends(0, &format!("{again} --try-variants"));
     let info = cli.json(0, &format!("info @vc {QUICK} --password-file @new"));
     assert_eq!(info["cipher"], "serpent", "{info}");

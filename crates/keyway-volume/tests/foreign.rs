@@ -215,5 +215,5 @@ fn protection_covers_the_hidden_volume_and_nothing_else() {
     let mut request = UnlockRequest::new(&hidden);
     request.protect_hidden = Some(&outer);
     request.hash = Some(HashName::Sha512);
-    assert!(matches!(open(&path, &request), Err(VolumeError::WrongSecret { .. })));
+    assert!(matches!(open(&path, &request), Err(VolumeError::IsHidden)));
 }

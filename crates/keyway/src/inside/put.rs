@@ -173,7 +173,7 @@ impl NewFiles {
             (to, files) => (files, to.unwrap_or(OsStr::new("/"))),
         };
         let asks = if to.is_some() { Asks::Folder } else { Asks::of(place) };
-        let also_here = (to.is_none() && words.len() > 1).then(|| also_here(files, place)).flatten();
+        let also_here = (to.is_none() && words.len() == 2).then(|| also_here(files, place)).flatten();
         Ok((Self::find(files)?, PutTo { path: parse(place)?, asks, also_here }))
     }
 
