@@ -4,7 +4,7 @@ pub use crate::conversion::{ConversionError, ConversionRefusal};
 pub use crate::disk::DiskError;
 pub use crate::drive::DriveError;
 pub use crate::resize::ResizeError;
-use crate::secrets::SecretRole;
+use crate::secret_role::SecretRole;
 pub use crate::session::SessionError;
 pub use crate::tpm::TpmProtectorError;
 use crate::{bitlocker, veracrypt};

@@ -93,6 +93,7 @@ pub mod protectors;
 pub mod resize;
 mod sandbox;
 mod searching;
+mod secret_role;
 pub mod secrets;
 pub mod session;
 pub mod shown;

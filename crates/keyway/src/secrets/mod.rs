@@ -11,9 +11,10 @@ mod question;
 mod tpm;
 mod variants;
 
+pub use crate::secret_role::SecretRole;
 pub use crate::variant::Variant;
 pub use bitlocker::recovery_in;
-pub use password::{PasswordSource, SecretFrom, SecretRole, one_standard_input};
+pub use password::{PasswordSource, SecretFrom, one_standard_input};
 pub use question::{Question, Secrets, Subject, Wanted};
 pub use tpm::{NewTpmSource, TpmSource};
 
