@@ -2,7 +2,7 @@
 
 use super::entry::{Contents, Entry, EntryKind, Location, NewEntry, Reader, Sink};
 use super::error::FilesError;
-use super::volume::folded;
+use super::names::folded;
 use super::window::Window;
 use crate::calendar::{civil, parts};
 use fatfs::{Date, DateTime, FsOptions, ReadWriteSeek, Time};

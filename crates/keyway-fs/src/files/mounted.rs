@@ -4,9 +4,9 @@
 use super::entry::{EntryKind, NewEntry};
 use super::error::{FilesError, whole};
 use super::fat;
+use super::names::folded;
 use super::names::is_safe;
 use super::put::makes;
-use super::volume::folded;
 use crate::superblock::FileSystemKind;
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, Mode, OFlags, StatVfsMountFlags, Timespec, Timestamps, fstatvfs, fsync,

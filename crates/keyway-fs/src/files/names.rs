@@ -29,6 +29,11 @@ pub(crate) fn is_safe(name: &OsStr) -> bool {
         && !bytes.iter().any(|byte| matches!(byte, 0 | b'/'))
 }
 
+/// A name as file systems of Windows compare it.
+pub(crate) fn folded(name: &OsStr) -> String {
+    name.to_string_lossy().to_uppercase()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use super::entry::{Contents, Entry, EntryKind};
 use super::error::FilesError;
-use super::volume::folded;
+use super::names::folded;
 use glob::Pattern as Glob;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};

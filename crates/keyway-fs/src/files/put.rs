@@ -2,7 +2,8 @@
 
 use super::entry::{EntryKind, Location, NewEntry};
 use super::error::{FilesError, whole};
-use super::volume::{Files, folded, guarded};
+use super::names::folded;
+use super::volume::{Files, guarded};
 use super::{exfat_put, fat};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;

@@ -2,6 +2,7 @@
 
 use super::entry::{Contents, Entry, EntryKind, Problem, Reader};
 use super::error::{FilesError, whole};
+use super::names::folded;
 use super::window::{self, Window};
 use super::{exfat, exfat_put, ext, fat, ntfs};
 use keyway_store::Store;
@@ -127,11 +128,6 @@ impl Files {
         self.window.allow(file.size.saturating_mul(2).saturating_add(window::LOOK));
         guarded(|| self.fs.read(file, &mut sink))
     }
-}
-
-/// A name as file systems of Windows compare it.
-pub(crate) fn folded(name: &OsStr) -> String {
-    name.to_string_lossy().to_uppercase()
 }
 
 /// Runs what reads the medium; a library's panic becomes an error.
