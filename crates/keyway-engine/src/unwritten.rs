@@ -43,6 +43,8 @@ impl Unwritten {
         if self.any.load(Ordering::Acquire) {
             let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
             places.take_out(&(offset..offset.saturating_add(len)));
+            // Under the lock, as it is set: later writes need not look any more.
+            self.any.store(!places.known.is_empty() || places.more > 0, Ordering::Release);
         }
     }
 
@@ -86,6 +88,7 @@ mod tests {
         assert_eq!(unwritten.bytes(), 5120);
         unwritten.written(0, 1 << 20);
         assert_eq!(unwritten.bytes(), 0);
+        assert!(!unwritten.any.load(Ordering::Acquire), "later writes take no lock");
     }
 
     #[test]

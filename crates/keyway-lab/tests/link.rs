@@ -95,15 +95,16 @@ fn large_requests_are_as_fast_as_the_link() {
 fn threads_on_a_link_are_as_fast_as_the_link() {
     let wire = wire();
     for (mib, depth) in [(8, 1), (8, 4), (16, 2), (64, 4)] {
-        // A machine that is busy wakes sleepers late and takes time between two requests, and then a turn is slower, by a
-        // twentieth at its best; none may be faster. Whole requests counted in a window would be off by a quarter.
+        // A machine that is busy wakes sleepers late, and then a turn is slower; none may be faster. With one request in
+        // flight the time between two of them is lost to the link as well.
+        let slower = if depth == 1 { -0.05 } else { -0.02 };
         let mut best = f64::MIN;
         for _ in 0..40 {
             best = best.max(speed(&wire, Mix::Read, mib << 20, depth, None) / LINK - 1.0);
-            if best > -0.05 {
+            if best > slower {
                 break;
             }
         }
-        assert!((-0.05..0.02).contains(&best), "{mib} MiB, {depth} in flight: off by {best}");
+        assert!((slower..0.02).contains(&best), "{mib} MiB, {depth} in flight: off by {best}");
     }
 }

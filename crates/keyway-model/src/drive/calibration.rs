@@ -3,8 +3,9 @@
 use super::chance::Chance;
 use super::clock::Clock;
 use super::model_drive::ModelDrive;
+use super::null::NullStore;
 use super::parameters::{Direction, DriveModel, Figure, Load, Unit};
-use keyway_store::{Action, AlignedBuf, Operation, Queue, Request, Store, StoreError};
+use keyway_store::{Action, AlignedBuf, Queue, Request, StoreError};
 
 /// Simulated time before anything is counted, in ns: caches fill, queues settle.
 const WARM_UP: u64 = 500_000_000;
@@ -14,48 +15,6 @@ const COUNTED: u64 = 1_000_000_000;
 const LEAST: u64 = 2_000;
 /// Requests counted at most.
 const MOST: u64 = 400_000;
-
-/// What the bytes of a calibration rest in: nobody reads them, and moving them took three quarters of its time.
-struct NoBytes {
-    size: u64,
-    sector_bytes: u32,
-}
-
-impl NoBytes {
-    fn check(&self, op: Operation, offset: u64, len: usize) -> Result<(), StoreError> {
-        StoreError::within(op, "the drive without bytes", offset, len as u64, self.size)
-    }
-}
-
-impl Store for NoBytes {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
-        self.check(Operation::Read, offset, buf.len())
-    }
-
-    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
-        self.check(Operation::Write, offset, buf.len())
-    }
-
-    fn flush(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn discard(&self, _: u64, _: u64) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn size(&self) -> u64 {
-        self.size
-    }
-
-    fn sector_bytes(&self) -> u32 {
-        self.sector_bytes
-    }
-
-    fn is_read_only(&self) -> bool {
-        false
-    }
-}
 
 /// What a load brought.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -105,7 +64,8 @@ impl Calibration {
 pub fn calibrate(model: &DriveModel) -> Result<Vec<Calibration>, StoreError> {
     let mut table = Vec::new();
     for figure in &model.figures {
-        let store = NoBytes { size: model.capacity_bytes, sector_bytes: model.sector_bytes };
+        // Nobody reads the bytes.
+        let store = NullStore::new(model.capacity_bytes, model.sector_bytes);
         let drive = ModelDrive::over(model.clone(), Clock::simulated(), Box::new(store));
         if let Some(measured) = measure(&drive, &figure.load)? {
             let modelled = measured.in_unit(figure.unit);
