@@ -2,7 +2,6 @@
 
 use crate::disk::{self, Disk, Part};
 use crate::error::{Error, about};
-use crate::locked::LockedVolume;
 use crate::medium;
 use crate::progress::Progress;
 use crate::searching::Searched;
@@ -104,18 +103,6 @@ fn family_of(path: &Path, store: &dyn Store, arguments: &UnlockArguments) -> Res
 pub(crate) fn cut_off(warnings: &[Warning]) -> Option<String> {
     let cut_off = warnings.iter().find(|warning| matches!(warning, Warning::CutOff { .. }));
     cut_off.map(Warning::to_string)
-}
-
-impl LockedVolume<'_> {
-    /// That there is less of the volume than there was: the reason, as a rule, why something did not come to its end. What
-    /// is in it can't tell.
-    pub fn cut_off(&self) -> Option<String> {
-        let seen = match self.family() {
-            Ok(Family::BitLocker) => look_at_bitlocker(&self.path, &self.arguments, self.progress),
-            _ => return None,
-        };
-        seen.ok().and_then(|seen| cut_off(&seen.warnings))
-    }
 }
 
 fn bitlocker(

@@ -149,6 +149,16 @@ impl<'a> LockedVolume<'a> {
         }
     }
 
+    /// That there is less of the volume than there was: the reason, as a rule, why something did not come to its end. What
+    /// is in it can't tell.
+    pub fn cut_off(&self) -> Option<String> {
+        let seen = match self.family() {
+            Ok(Family::BitLocker) => detect::look_at_bitlocker(&self.path, &self.arguments, self.progress),
+            _ => return None,
+        };
+        seen.ok().and_then(|seen| detect::cut_off(&seen.warnings))
+    }
+
     /// What opens it.
     ///
     /// # Errors

@@ -1,18 +1,14 @@
 //! A new BitLocker volume, with the files that its keys are written to.
 
 use super::place::NewPlace;
-use super::plan::{Created, CreatedDetails};
 use super::protectors::{ProtectorOptions, protector_id};
 use crate::error::{Error, Misuse, about};
 use crate::progress::{Progress, by_steps};
-use crate::spelled::bitlocker_options;
-use keyway_attach::path_text;
 use keyway_fs::mkfs::FileSystem;
 use keyway_store::Store;
 use keyway_volume::bitlocker::{
     self, FileTime, Fill, Guid, Method, NewProtectors, NewVolume, Note, Protection,
 };
-use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -106,27 +102,6 @@ impl BitLockerOptions {
             startup_key: files.keep(),
             notes: created.notes,
         })
-    }
-}
-
-impl Created {
-    /// What is typed to open it, where it has no password.
-    pub fn needed_key(&self) -> String {
-        let CreatedDetails::BitLocker { password, startup_key, .. } = &self.details else {
-            return String::new();
-        };
-        bitlocker_options(*password, startup_key.as_deref())
-    }
-
-    /// Its recovery password reached nobody: a new file that nothing else opens goes again. What is left, as facts for a
-    /// sentence: whether it is `removed`, and whether something else `opens` it.
-    pub fn untold(&self) -> Value {
-        let CreatedDetails::BitLocker { startup_key, password, .. } = &self.details else {
-            return Value::Null;
-        };
-        let opens = *password || startup_key.is_some();
-        let removed = !opens && self.path.is_file() && std::fs::remove_file(&self.path).is_ok();
-        json!({"path": path_text::value(&self.path), "opens": opens, "removed": removed})
     }
 }
 

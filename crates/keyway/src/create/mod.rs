@@ -6,17 +6,19 @@
 //! [`BitLockerOptions::create`]). What was half made is removed again.
 
 mod bitlocker;
+mod created;
 mod place;
 mod plan;
 mod protectors;
 mod veracrypt;
 
 pub use bitlocker::{BitLockerCreated, BitLockerOptions, description, method};
+pub use created::{Created, CreatedDetails};
 pub use keyway_cipher::{Algorithm, Chain};
 pub use keyway_fs::mkfs::FileSystem;
 pub use keyway_volume::HashName;
 pub use keyway_volume::bitlocker::{Method, NewProtectors};
 pub use place::NewPlace;
-pub use plan::{CreateLoss, CreatePlan, CreateRequest, Created, CreatedDetails, PlannedDetails};
+pub use plan::{CreateLoss, CreatePlan, CreateRequest, PlannedDetails};
 pub use protectors::{KeyFiles, ProtectorOptions, protector_id};
 pub use veracrypt::{VeraCryptCreated, VeraCryptOptions};

@@ -1,6 +1,7 @@
 //! A new volume as a plan: what it will be, where, and what is lost by it.
 
 use super::bitlocker::{BitLockerCreated, BitLockerOptions, method};
+use super::created::{Created, CreatedDetails};
 use super::place::NewPlace;
 use super::protectors::ProtectorOptions;
 use super::veracrypt::{VeraCryptCreated, VeraCryptOptions};
@@ -8,7 +9,6 @@ use crate::error::{Error, Misuse, about};
 use crate::log_file;
 use crate::medium;
 use crate::progress::{Progress, Stage};
-use crate::protectors::digits;
 use crate::secrets::{PasswordSource, Question, Secrets, Subject, Wanted, one_standard_input};
 use crate::session::refuse_if_open;
 use crate::unlock::Family;
@@ -16,7 +16,7 @@ use keyway_attach::path_text;
 use keyway_engine::Access;
 use keyway_fs::mkfs::{FileSystem, MkfsError};
 use keyway_store::Store;
-use keyway_volume::bitlocker::{self, Guid, Method, RecoveryPassword};
+use keyway_volume::bitlocker::{self, Method, RecoveryPassword};
 use keyway_volume::veracrypt::{self, BACKUP_GROUP_BYTES, CreateError, HEADERS_BYTES};
 use keyway_volume::{HashName, Secrets as VeraCryptSecret};
 use serde::Serialize;
@@ -125,76 +125,6 @@ pub enum PlannedDetails {
         #[doc(hidden)]
         #[serde(skip)]
         options: BitLockerOptions,
-    },
-}
-
-/// A volume that was made.
-#[derive(Serialize)]
-#[non_exhaustive]
-pub struct Created {
-    /// The file or device.
-    #[serde(with = "path_text")]
-    pub path: PathBuf,
-    /// The format.
-    pub format: Family,
-    /// The cipher's name.
-    pub cipher: String,
-    /// The cipher's mode: "xts" or "cbc-eboiv".
-    pub mode: &'static str,
-    /// The key derivation's hash.
-    pub hash: HashName,
-    /// Its sector size in bytes.
-    pub sector_bytes: u32,
-    /// Its size in bytes.
-    pub data_bytes: u64,
-    /// The file system inside: its word.
-    pub filesystem: Option<&'static str>,
-    /// What only one format has.
-    #[serde(flatten)]
-    pub details: CreatedDetails,
-    /// What its owner should know.
-    pub warnings: Vec<String>,
-}
-
-/// What only one format has.
-#[derive(Serialize)]
-#[serde(untagged)]
-#[non_exhaustive]
-pub enum CreatedDetails {
-    /// A VeraCrypt volume.
-    VeraCrypt {
-        /// The PIM.
-        pim: Option<u32>,
-        /// Where the data area begins in the file or on the device, in bytes.
-        data_offset: u64,
-        /// It is a hidden volume.
-        hidden: bool,
-    },
-    /// A BitLocker volume.
-    BitLocker {
-        /// How the data is encrypted.
-        #[serde(skip)]
-        method: Method,
-        /// Bytes from the start on that a file system may use.
-        usable_bytes: u64,
-        /// The volume's identifier.
-        volume_id: Guid,
-        /// Programs that know no BitLocker see a small file system with a note in it.
-        to_go: bool,
-        /// Its recovery password, where it is in no file. It is shown to its owner.
-        #[serde(serialize_with = "digits")]
-        recovery_password: Option<RecoveryPassword>,
-        /// The recovery password's identifier.
-        recovery_password_id: Option<Guid>,
-        /// The file that it is in.
-        #[serde(with = "path_text")]
-        recovery_file: Option<PathBuf>,
-        /// The startup key's file.
-        #[serde(with = "path_text")]
-        startup_key: Option<PathBuf>,
-        /// A password opens it.
-        #[serde(skip)]
-        password: bool,
     },
 }
 
