@@ -90,7 +90,7 @@ pub enum ConvertError {
     },
     /// A volume of a kind whose conversion is not offered, and what helps.
     #[error("{0}")]
-    Unsupported(&'static str, Option<Advice>),
+    Unsupported(&'static str, Advice),
     /// The volume does not open.
     #[error(transparent)]
     Volume(#[from] VolumeError),
@@ -169,7 +169,8 @@ explain! { ConvertError, through Store | Volume | Headers | BitLocker | Metadata
     Self::Overwritten => [Damaged Contents, CopyWhole],
     Self::Size { .. } => [Damaged Contents, BringBackSize],
     Self::NoRoom { missing } => [NoRoom Request, ShrinkFileSystem { bytes: *missing }],
-    Self::Unsupported(_, step) => [Unsupported Machine, ..step.clone()],
-    Self::Device(_) | Self::Layout(_) => [Medium],
-    Self::TooLong(_) | Self::Random(_) => [Ours],
+    Self::Unsupported(_, step) => [Unsupported Machine, (step.clone())],
+    Self::Device(error) => [Medium, ..error.advice()],
+    Self::Layout(error) => [Medium, ..error.advice()],
+    Self::TooLong(_) | Self::Random(_) => [Ours, ReportWithDoctor],
 } }

@@ -11,6 +11,7 @@
 use crate::ConvertError;
 use crate::step::{Keyed, Move, Side, Step};
 use keyway_engine::{Access, Device, Layout, Mapping, Segment};
+use keyway_error::Advice;
 use keyway_store::{AlignedBuf, Operation, Store, StoreError};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -200,7 +201,7 @@ impl Live {
             if extent.logical.start != bytes {
                 return Err(ConvertError::Unsupported(
                     "this conversion can't be carried out on a volume in use",
-                    None,
+                    Advice::GoOnOffline,
                 ));
             }
             bytes = extent.logical.end;

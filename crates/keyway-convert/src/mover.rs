@@ -18,6 +18,7 @@ use crate::step::{Move, Small, Step, Wipe};
 use crate::stripe_window::StripeWindows;
 use crate::{ConvertError, Record, Stopped};
 use keyway_engine::Layout;
+use keyway_error::Advice;
 use keyway_store::{AlignedBuf, Store};
 use keyway_volume::veracrypt::Noise;
 use std::cell::Cell;
@@ -184,7 +185,7 @@ impl Conversion<'_> {
     ) -> Result<(Live, Checkpoint), ConvertError> {
         let mut at = self.start(true)?;
         if at.step <= self.marking {
-            return Err(ConvertError::Unsupported("the conversion has not begun", None));
+            return Err(ConvertError::Unsupported("the conversion has not begun", Advice::BeginConversion));
         }
         // What the records before this one hold must not be written again over what is written now.
         self.note(&mut at)?;

@@ -104,7 +104,7 @@ impl PlannedConversion {
     /// Why no volume is in use while it goes from one format to the other.
     pub const fn cross_format_in_use() -> ConvertError {
         let why = "a volume can't be in use while it goes from one format to the other";
-        ConvertError::Unsupported(why, Some(Advice::OfflineOrSameFormat))
+        ConvertError::Unsupported(why, Advice::OfflineOrSameFormat)
     }
 
     /// The conversion, or the part of it that goes on while the volume is in use; `journal` is the file's store where the

@@ -59,7 +59,7 @@ fn used(
         let region = |at: &u64| *at as usize..*at as usize + (64 << 10);
         let boot = mark.boot.start as usize..mark.boot.end as usize;
         if !user.look(&volume, mark.copies.iter().map(region).chain([boot]).collect()) {
-            return Err(ConvertError::Unsupported("the power has failed", None));
+            return Err(ConvertError::Unsupported("the power has failed", keyway_error::Advice::Retry));
         }
         case.same(&user.content, "before anybody used it").expect("the file system");
     }

@@ -28,12 +28,9 @@ fn resized(store: &dyn Store, key: &[u8], to: u64) -> Result<(), ResizeError> {
     let unlocked = opened(store, key);
     if unlocked.opened.metadata.boot.copies != unlocked.opened.metadata.block().copies {
         let refused = Resizable::of(opened(store, key));
-        assert!(matches!(
-            refused,
-            Err(ResizeError::Unsupported(_, Some(keyway_error::Advice::RepairHeaders)))
-        ));
+        assert!(matches!(refused, Err(ResizeError::Unsupported(_, keyway_error::Advice::RepairHeaders))));
         let repaired = unlocked.opened.repair(store);
-        repaired.map_err(|_| ResizeError::Unsupported("no power", None))?;
+        repaired.map_err(|_| ResizeError::Unsupported("no power", keyway_error::Advice::Retry))?;
     }
     let mut volume = Resizable::of(opened(store, key))?;
     let places = MetadataLocations::at_the_end(to, BOOT_BYTES);

@@ -507,6 +507,11 @@ advice! {
         "Name a partition's own device; of an image the kernel can make them.",
     OtherProtectors { protectors: Vec<String> } = "other-protectors": "These open the volume, too.",
     MakeFolder { #[serde(with = "path_text")] path: PathBuf } = "make-folder": "Make that folder.",
+    MountByItsSystem = "mount-by-its-system": "The system that it belongs to puts it in order by mounting it.",
+    CheckPin = "check-pin": "Check the PIN.",
+    TakeAnotherPin = "take-another-pin": "Take another PIN.",
+    SeeDriveOptions = "see-drive-options": "What a virtual drive may have.",
+    FinishWithItsProgram = "finish-with-its-program": "The program that began it can finish it.",
     ReportWithDoctor = "report-with-doctor": "Report it, with what this machine can do.",
 }
 

@@ -4,7 +4,7 @@ mod ext;
 
 use crate::FileSystemKind;
 use crate::fields::number;
-use keyway_error::explain;
+use keyway_error::{explain, explain_io};
 use keyway_store::StoreError;
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
@@ -74,7 +74,7 @@ explain! { ResizeToolError, through Store {
     Self::Damaged { .. } => [DamagedFilesystem State, RepairBeforeConversion],
     Self::Unreadable { .. } => [Io Medium, ReadSystemLogUnchanged],
     Self::Refused { .. } => [NoRoom State, MakeRoom],
-    Self::Run { .. } | Self::Copy(_) | Self::Read(_) => [Medium],
+    Self::Run { source, .. } | Self::Copy(source) | Self::Read(source) => [Medium, ..explain_io(source).advice],
 } }
 
 /// What a program said and whether it was content.

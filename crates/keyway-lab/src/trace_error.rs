@@ -1,7 +1,7 @@
 //! Why a trace can't be used.
 
 use crate::trace::names;
-use keyway_error::explain;
+use keyway_error::{explain, explain_io};
 use keyway_model::trace::{LONGEST_FILE, MOST_RECORDS, TraceFormatError};
 
 /// A trace that can't be used.
@@ -61,7 +61,9 @@ explain! { TraceError {
     Self::Version(_) => [Usage Request, FioVersions],
     Self::TooLate => [Usage Request, MayBeDamaged],
     Self::PastEnd { .. } => [Usage Request, LargerOrFold],
-    Self::Io(..) | Self::Recording(_) | Self::Line { .. } | Self::Empty => [Request],
+    Self::Io(_, source) => [Request, ..explain_io(source).advice],
+    Self::Recording(_) | Self::Empty => [Request, RecordAgain],
+    Self::Line { .. } => [Request, ReadTraces],
 } }
 
 impl TraceError {

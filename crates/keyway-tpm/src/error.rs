@@ -94,11 +94,11 @@ explain! { TpmError {
     Self::NotPermitted { .. } => [NotPermitted Machine, JoinTss],
     Self::Busy { .. } => [Busy InUse, UseResourceManager],
     Self::BadResponse { fault: BadResponse::UnknownTag(_), .. } => [Tpm Medium, NeedTpm2],
-    Self::Transport(_) | Self::BadResponse { .. } | Self::Refused { .. } => [Tpm Medium],
+    Self::Transport(_) | Self::BadResponse { .. } | Self::Refused { .. } => [Tpm Medium, Retry, LeaveOutTpm],
     Self::NotAuthentic { .. } => [Tpm Medium, SomebodyBetween],
     Self::MeasurementsChanged { .. } => [MeasurementsChanged Machine, StartSealedSystem],
     Self::WrongAuthorization { lockout } =>
-        [WrongPin Secret, ..lockout.map(|lockout| Advice::TriesLeft { tries: lockout.tries_left() })],
+        [WrongPin Secret, CheckPin, ..lockout.map(|lockout| Advice::TriesLeft { tries: lockout.tries_left() })],
     Self::LockedOut { lockout } => {
         let mut meaning = Meaning::new(Kind::TpmLocked, Fault::Machine);
         let seconds = lockout.map(|lockout| lockout.forgets_one_after.as_secs());
@@ -108,10 +108,11 @@ explain! { TpmError {
         meaning.advise(Advice::UseRecoveryPassword)
     },
     Self::NotThisTpm => [OtherTpm Machine, UseRecoveryAndAddTpm],
-    Self::OwnerPassword => [Tpm Machine],
+    Self::OwnerPassword => [Tpm Machine, LeaveOutTpm],
     Self::Unfit(Unfit::NoSha256Bank(_)) => [Unsupported Machine, EnableSha256Bank],
-    Self::Unfit(_) => [Unsupported Machine],
-    Self::Random(_) => [Tpm Ours],
+    Self::Unfit(Unfit::SecretTooLong { .. } | Unfit::AuthorizationTooLong { .. }) => [Unsupported Machine, ReportWithDoctor],
+    Self::Unfit(_) => [Unsupported Machine, UseRecoveryPassword],
+    Self::Random(_) => [Tpm Ours, ReportWithDoctor],
 } }
 
 /// An answer that is none.

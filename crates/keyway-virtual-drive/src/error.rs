@@ -41,7 +41,7 @@ explain! { DriveError, through Store {
     Self::NotADrive => [NotAVolume Contents, MakeVirtualDrive],
     Self::Version(_) => [Damaged Contents, NewerRelease],
     Self::Damaged => [Damaged Contents, NotWrittenHere],
-    Self::TooSmall { .. } => [Contents],
-    Self::StateTooLarge(_) | Self::NoRandom => [Ours],
-    Self::Config(_) => [Request],
+    Self::TooSmall { .. } => [Contents, CheckCopy],
+    Self::StateTooLarge(_) | Self::NoRandom => [Ours, ReportWithDoctor],
+    Self::Config(_) => [Request, SeeDriveOptions],
 } }

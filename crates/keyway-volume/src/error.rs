@@ -117,9 +117,9 @@ explain! { VolumeError, through Store {
     Self::Unsupported(Unsupported::SystemDrive { .. }) => [Unsupported Contents, OpenWholeDrive],
     Self::Unsupported(Unsupported::OutsideSystem { partition, .. }) =>
         [Unsupported Contents, OtherPartition { offset: *partition }],
-    Self::Unsupported(Unsupported::InPlaceIncomplete { .. }) => [Unsupported Contents],
+    Self::Unsupported(Unsupported::InPlaceIncomplete { .. }) => [Unsupported Contents, FinishWithItsProgram],
     Self::Keyfile { path, .. } => [Keyfile State, CheckKeyfilePath; path],
-    Self::Cipher(_) => [Ours],
+    Self::Cipher(_) => [Ours, ReportWithDoctor],
 } }
 
 /// Why a search did without Argon2id.
@@ -179,10 +179,7 @@ pub enum Unsupported {
         partition: u64,
     },
     /// A non-system in-place encryption that was interrupted.
-    #[error(
-        "the in-place encryption of this volume was interrupted after {encrypted} of {total} bytes: \
-         finish it with the program that began it"
-    )]
+    #[error("the in-place encryption of this volume was interrupted after {encrypted} of {total} bytes")]
     InPlaceIncomplete {
         /// Bytes done.
         encrypted: u64,

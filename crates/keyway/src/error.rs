@@ -405,7 +405,7 @@ explain! { Error, through Misuse | Disk | Store | Device | Layout | Cipher | Res
         meaning.advice.retain(|step| *step != Advice::TryKeyboardLayout);
         meaning
     },
-    Self::Answer(_) | Self::Random(_) => [Ours],
+    Self::Answer(_) | Self::Random(_) => [Ours, ReportWithDoctor],
     Self::Stopped => [Stopped],
 } }
 

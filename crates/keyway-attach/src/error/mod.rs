@@ -13,7 +13,7 @@ pub use ublk::UblkError;
 pub use vhost_user::VhostError;
 
 use keyway_engine::DeviceError;
-use keyway_error::{Advice, explain};
+use keyway_error::{Advice, explain, explain_io};
 use keyway_fs::files::FilesError;
 use keyway_store::InUse;
 use std::fmt;
@@ -265,7 +265,7 @@ explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | 
     Self::Deleted { volume } => [Deleted InUse, CopyNow; volume],
     Self::NoAnswer { volume, .. } => [NoAnswer State, TryStatus; volume],
     Self::ClosedBadly { volume, .. } => [Medium, CheckLastWrites; volume],
-    Self::Io { .. } => [Medium],
+    Self::Io { source, .. } => [Medium, ..explain_io(source).advice],
 } }
 
 fn by(users: &[User]) -> String {

@@ -1,6 +1,6 @@
 //! Why an NVMe/TCP controller could not listen, or had to give up.
 
-use keyway_error::explain;
+use keyway_error::{explain, explain_io};
 use std::io;
 use std::net::SocketAddr;
 
@@ -29,5 +29,5 @@ pub enum NvmeError {
 explain! { NvmeError {
     Self::Remote(_) => [Failed State, LoopbackOrSecret],
     Self::Name(_) => [Failed State, WriteNqn],
-    Self::System { .. } => [Medium],
+    Self::System { source, .. } => [Medium, ..explain_io(source).advice],
 } }

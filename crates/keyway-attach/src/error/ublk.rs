@@ -44,6 +44,6 @@ explain! { UblkError {
     Self::Missing(_) => [NotPermitted Machine, AskDoctor],
     Self::NotHandedOver { .. } => [NotPermitted Machine, AddUdevRule],
     Self::Waiting { volume, .. } => [Busy InUse, ServeAgain { volume: volume.clone() }; volume],
-    Self::Another { .. } => [State],
+    Self::Another { .. } => [State, ListOpen],
     Self::Unprotected(_) => [Failed State, ProtectOrClose],
 } }

@@ -1,7 +1,7 @@
 //! Why a vhost-user server could not be made, or had to give up.
 
 use super::nbd::NbdError;
-use keyway_error::explain;
+use keyway_error::{explain, explain_io};
 use std::io;
 use std::path::PathBuf;
 
@@ -23,5 +23,5 @@ pub enum VhostError {
 }
 
 explain! { VhostError, through Socket {
-    Self::System { at, .. } => [Medium; at],
+    Self::System { at, source } => [Medium, ..explain_io(source).advice; at],
 } }

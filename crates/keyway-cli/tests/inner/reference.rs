@@ -62,6 +62,14 @@ fn the_page_says_what_the_program_says() {
     assert_eq!(there.lines().count(), page.lines().count());
 }
 
+/// Nobody is left with what went wrong alone: but for who stopped it themselves.
+#[test]
+fn every_error_has_a_next_step() {
+    let left_alone = |failure: &Failure| failure.hint.is_empty() && failure.kind != Kind::Interrupted;
+    let left_alone: Vec<Failure> = samples::all().into_iter().filter(left_alone).collect();
+    assert!(left_alone.is_empty(), "nothing helps: {left_alone:#?}");
+}
+
 /// What tests say: the files of the crates' folders `tests`, and what stands in their sources behind `#[cfg(test)]`.
 fn tests(folder: &Path, whole: bool, said: &mut String) {
     for entry in std::fs::read_dir(folder).expect("a folder") {

@@ -64,7 +64,7 @@ impl BitLockerPlan {
         {
             return Err(ConvertError::Unsupported(
                 "this conversion's journal lies in free space that somebody might use",
-                Some(Advice::GoOnOffline),
+                Advice::GoOnOffline,
             ));
         }
         // What the metadata will say of a byte is true of it only if it was converted.
@@ -73,7 +73,7 @@ impl BitLockerPlan {
         }
         Err(ConvertError::Unsupported(
             "free space is left out of this conversion, and somebody might use it",
-            Some(Advice::GoOnOffline),
+            Advice::GoOnOffline,
         ))
     }
 

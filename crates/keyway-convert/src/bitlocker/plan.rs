@@ -60,7 +60,7 @@ impl BitLockerPlan {
         if wanted.volume.used_space_only && map.is_none() {
             return Err(ConvertError::Unsupported(
                 "the map of this file system can't be read here, so its free space can't be told",
-                Some(Advice::ConvertAllSpace),
+                Advice::ConvertAllSpace,
             ));
         }
         let behind = wanted.file_system_bytes <= content_capacity(size);
@@ -158,7 +158,7 @@ impl BitLockerPlan {
             ConversionKind::Reencryption => {
                 return Err(ConvertError::Unsupported(
                     "a re-encryption needs a cipher to come out with",
-                    None,
+                    Advice::ListCiphers,
                 ));
             }
         };
@@ -183,13 +183,13 @@ impl BitLockerPlan {
         if volume.block().state != EncryptionState::Encrypted || !volume.data(false).is_empty() {
             return Err(ConvertError::Unsupported(
                 "only a volume that is encrypted throughout can be re-encrypted",
-                Some(Advice::FinishConversion),
+                Advice::FinishConversion,
             ));
         }
         let mut ranges = volume.data(true);
         if used_space_only {
             let map = open_map(store, &volume)?.ok_or(ConvertError::Unsupported(
-                "the map of the file system in the volume can't be read here, so its free space can't be told", Some(Advice::ConvertAllSpace),
+                "the map of the file system in the volume can't be read here, so its free space can't be told", Advice::ConvertAllSpace,
             ))?;
             ranges = used_of(&ranges, &map, store.size(), &volume.first_sectors());
         }
@@ -206,7 +206,10 @@ impl BitLockerPlan {
         ranges: Vec<Range<u64>>,
     ) -> Result<Self, ConvertError> {
         if ranges.len() > MOST_RANGES {
-            return Err(ConvertError::Unsupported("the volume is encrypted in too many pieces", None));
+            return Err(ConvertError::Unsupported(
+                "the volume is encrypted in too many pieces",
+                Advice::LetWindowsFinish,
+            ));
         }
         let work = Work { pages: vec![], ranges };
         let first_page = page(store.as_ref(), 0)?;
@@ -262,7 +265,7 @@ impl BitLockerPlan {
         if free != FreeSpace::Leave && !(self.mark.fresh && self.volume.is_used_space_only()) {
             return Err(ConvertError::Unsupported(
                 "only the first encryption of used space can fill or trim the space that is free",
-                None,
+                Advice::LeaveOutFreeSpace,
             ));
         }
         self.mark.free = free;

@@ -8,6 +8,7 @@
 use super::metadata_space::map;
 use crate::ConvertError;
 use keyway_engine::{Access, Device};
+use keyway_error::Advice;
 use keyway_fs::allocation::{Allocation, AllocationError};
 use keyway_store::Store;
 use keyway_volume::bitlocker::{MetadataLocations, Resizable, SPARE_BYTES};
@@ -34,7 +35,7 @@ fn found(
     let map = map(&inside(store, volume, Access::ReadOnly)?)?;
     let mut map = map.filter(Allocation::can_reserve).ok_or(ConvertError::Unsupported(
         "the metadata lies behind the new end, in a file system that can't be kept off another place for it",
-        None,
+        Advice::EncryptAnew,
     ))?;
     map.keep_below(end);
     let places = MetadataLocations::inside(&mut map, end, volume.boot_bytes())?;

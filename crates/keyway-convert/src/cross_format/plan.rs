@@ -113,19 +113,19 @@ impl CrossFormatPlan {
         if volume.block().state != EncryptionState::Encrypted {
             return Err(ConvertError::Unsupported(
                 "only a volume that is encrypted throughout can get another format",
-                Some(Advice::FinishConversion),
+                Advice::FinishConversion,
             ));
         }
         let headers = veracrypt::fresh_headers(new, size, volume.sector_bytes())?;
         let (boot, copies) = (volume.first_sectors(), volume.copies());
         if boot.end - boot.start > MOST_FIRST_SECTORS {
-            return Err(ConvertError::Unsupported(SHAPE, None));
+            return Err(ConvertError::Unsupported(SHAPE, Advice::CopyReadOnly));
         }
         let last = tail(size);
         if copies.iter().any(|at| at.saturating_add(REGION) > last) || boot.end > last {
             return Err(ConvertError::Unsupported(
                 "BitLocker's metadata reaches to the end of the medium, where the conversion needs a page",
-                Some(Advice::GrowFile),
+                Advice::GrowFile,
             ));
         }
         // Behind the backup header: in front of the first sectors' own place, or behind it.
@@ -143,7 +143,7 @@ impl CrossFormatPlan {
             head: volume.metadata(ConversionReached::Encrypted)?.to_vec(),
         };
         if !lies_as_expected(volume.layout(), &sheet) {
-            return Err(ConvertError::Unsupported(SHAPE, None));
+            return Err(ConvertError::Unsupported(SHAPE, Advice::CopyReadOnly));
         }
         let keys = CrossFormatKeys {
             veracrypt: Some(key_of(&headers.layout)?),
@@ -162,7 +162,7 @@ impl CrossFormatPlan {
         let size = sheet.size;
         let heads = sheet.room_for_heads(direction).ok_or(ConvertError::Unsupported(
             "BitLocker's metadata fills the end of the medium, where the conversion needs four pages",
-            Some(Advice::GrowFile),
+            Advice::GrowFile,
         ))?;
         let mark = CrossFormatMarker {
             id: random_id()?,
@@ -173,10 +173,13 @@ impl CrossFormatPlan {
             heads,
         };
         if !mark.has_room() {
-            return Err(ConvertError::Unsupported("the path of the journal's file is too long", None));
+            return Err(ConvertError::Unsupported(
+                "the path of the journal's file is too long",
+                Advice::NameJournalElsewhere,
+            ));
         }
         if !sheet.is_possible(direction) || !keys.divide(&sheet) {
-            return Err(ConvertError::Unsupported(SHAPE, None));
+            return Err(ConvertError::Unsupported(SHAPE, Advice::CopyReadOnly));
         }
         Ok(Self { mark, sheet, keys, block, found: false })
     }

@@ -82,7 +82,7 @@ impl VeraCryptPlan {
         }
         Err(ConvertError::Unsupported(
             "free space is left out of this conversion, and somebody might use it",
-            Some(Advice::GoOnOffline),
+            Advice::GoOnOffline,
         ))
     }
 

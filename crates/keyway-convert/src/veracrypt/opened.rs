@@ -12,10 +12,13 @@ use keyway_volume::veracrypt::{HEADER_BYTES, HEADERS_BYTES, SealedHeader, Unlock
 pub(crate) fn whole_volume(opened: &Unlocked, size: u64) -> Result<u64, ConvertError> {
     let info = &opened.info;
     if info.system {
-        return Err(ConvertError::Unsupported("an encrypted system can't be converted", None));
+        return Err(ConvertError::Unsupported(
+            "an encrypted system can't be converted",
+            Advice::CopyReadOnly,
+        ));
     }
     if info.hidden {
-        return Err(ConvertError::Unsupported("this is a hidden volume", Some(Advice::OnlyOuter)));
+        return Err(ConvertError::Unsupported("this is a hidden volume", Advice::OnlyOuter));
     }
     let whole = info.data_offset == HEADERS_BYTES
         && info.data_bytes >= 4 * HEADERS_BYTES
@@ -25,7 +28,7 @@ pub(crate) fn whole_volume(opened: &Unlocked, size: u64) -> Result<u64, ConvertE
     } else {
         Err(ConvertError::Unsupported(
             "only volumes that fill their file or device, with headers at both ends, can be converted",
-            None,
+            Advice::CopyReadOnly,
         ))
     }
 }
@@ -45,9 +48,11 @@ pub(crate) fn key_of(layout: &Layout) -> Result<Keyed, ConvertError> {
             Mapping::Encrypted { first_unit, cipher, .. } => {
                 Ok(Keyed { cipher: cipher.clone(), first_unit: *first_unit })
             }
-            Mapping::Plain { .. } | Mapping::Zero => Err(ConvertError::Unsupported(WHOLE, None)),
+            Mapping::Plain { .. } | Mapping::Zero => {
+                Err(ConvertError::Unsupported(WHOLE, Advice::CopyReadOnly))
+            }
         },
-        _ => Err(ConvertError::Unsupported(WHOLE, None)),
+        _ => Err(ConvertError::Unsupported(WHOLE, Advice::CopyReadOnly)),
     }
 }
 

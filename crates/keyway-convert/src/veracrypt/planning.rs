@@ -11,6 +11,7 @@ use crate::front::Front;
 use crate::journal::{SLOTS, SlotTable, segment_bytes};
 use crate::marker::{ConversionKind, JournalLocation, MARKER_BYTES, VeraCryptMarker, random_id, tail};
 use crate::{Conversion, ConvertError, Journal};
+use keyway_error::Advice;
 use keyway_store::{AlignedBuf, Store};
 use keyway_volume::veracrypt::{NewVolume, Unlocked, fresh_headers};
 use std::path::PathBuf;
@@ -38,7 +39,7 @@ pub fn encryption(
     if moved < 2 * HEAD || !moved.is_multiple_of(PAGE) {
         return Err(ConvertError::Unsupported(
             "a file system as small as this can't be encrypted in place",
-            None,
+            Advice::MakeNewVolume,
         ));
     }
     let headers = fresh_headers(new, size, store.sector_bytes())?;
@@ -121,7 +122,7 @@ pub fn reencryption(
     if headers.layout.size() != moved {
         return Err(ConvertError::Unsupported(
             "only volumes that fill their file or device can be re-encrypted",
-            None,
+            Advice::CopyReadOnly,
         ));
     }
     let place = match &file {

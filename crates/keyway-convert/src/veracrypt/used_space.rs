@@ -44,7 +44,7 @@ pub fn used_stretches(store: &dyn Store, moved: u64) -> Result<Vec<Range<u64>>, 
         Err(AllocationError::Unknown | AllocationError::Unsupported(_)) => {
             return Err(ConvertError::Unsupported(
                 "the map of this file system can't be read here, so its free space can't be told",
-                Some(Advice::ConvertAllSpace),
+                Advice::ConvertAllSpace,
             ));
         }
         map => map?,
@@ -91,7 +91,7 @@ impl VeraCryptPlan {
         if !possible(&stretches, self.marker.moved) {
             return Err(ConvertError::Unsupported(
                 "the used stretches of the file system can't be these",
-                None,
+                Advice::RunChecker,
             ));
         }
         self.marker.used = Some(free);

@@ -16,9 +16,7 @@ pub enum AllocationError {
     #[error("the file system's map can't be read ({0})")]
     Damaged(&'static str),
     /// It was not left in order.
-    #[error(
-        "the file system was not left in order ({0}): let the system it belongs to mount and unmount it once"
-    )]
+    #[error("the file system was not left in order ({0})")]
     Dirty(&'static str),
     /// A kind of map that is not known.
     #[error("the file system keeps its map in a way that is not known here ({0})")]
@@ -29,10 +27,10 @@ pub enum AllocationError {
 }
 
 explain! { AllocationError, through Store {
-    Self::Unknown => [Filesystem Contents],
+    Self::Unknown => [Filesystem Contents, ConvertAllSpace],
     Self::Damaged(_) => [Filesystem Contents, RunChecker],
-    Self::Dirty(_) => [Filesystem State],
-    Self::Unsupported(_) => [Filesystem Machine],
+    Self::Dirty(_) => [Filesystem State, MountByItsSystem],
+    Self::Unsupported(_) => [Filesystem Machine, ConvertAllSpace],
     Self::NoRoom => [Filesystem Request, MakeRoomOrLarger],
 } }
 

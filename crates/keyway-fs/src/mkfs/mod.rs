@@ -7,7 +7,7 @@ mod run;
 #[cfg(target_os = "linux")]
 pub use run::{copy_into, format_into, image};
 
-use keyway_error::{enum_table, explain};
+use keyway_error::{enum_table, explain, explain_io};
 use keyway_store::StoreError;
 use keyway_store::size::words;
 use std::fmt;
@@ -183,7 +183,7 @@ explain! { MkfsError, through Store {
         [Usage Request, RoomForFileSystem { bytes: rounded(fs.least_bytes().saturating_add(*around)) }],
     Self::SectorSize { .. } => [Filesystem Request, TakeFileSystemOfSectors],
     Self::Refused { .. } => [Filesystem State, OtherFileSystemOrLarger],
-    Self::Run { .. } => [Filesystem State],
+    Self::Run { source, .. } => [Filesystem State, ..explain_io(source).advice],
     Self::Stopped => [Filesystem Stopped, NoFileSystemMade],
 } }
 

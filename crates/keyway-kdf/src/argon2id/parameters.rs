@@ -32,7 +32,7 @@ pub enum KdfError {
 
 explain! { KdfError {
     Self::OutOfMemory { .. } => [Failed State, CloseProgramsLiftLimit],
-    Self::Parameters(_) => [State],
+    Self::Parameters(_) => [State, ReportWithDoctor],
 } }
 
 /// A parameter of Argon2id with limits (RFC 9106, section 3.1).

@@ -86,9 +86,9 @@ explain! { ChangeError, through Make | Write {
     Self::HasOne(_) => [Exists Request, ChangeThatOne],
     Self::LastProtector(_) => [LastProtector Request, AddAnotherOrErase],
     Self::LastSecret(_) => [LastProtector Request, AddAnother],
-    Self::NotSuspended => [NotSuspended State],
+    Self::NotSuspended => [NotSuspended State, ListProtectors],
     Self::NothingToResume => [LastProtector State, AddProtector],
-    Self::OtherKind { .. } => [Request],
+    Self::OtherKind { .. } => [Request, AddThenRemove],
 } }
 
 impl NewProtector<'_> {

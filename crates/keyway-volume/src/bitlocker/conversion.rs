@@ -85,7 +85,7 @@ pub enum NotConvertible {
 explain! { NotConvertible {
     Self::Windows(why) => [Unsupported Machine, (why.advice())],
     Self::Bitmaps => [Unsupported Machine, LetWindowsFinish],
-    Self::Shape => [Unsupported Machine],
+    Self::Shape => [Unsupported Machine, CopyReadOnly],
 } }
 
 impl Converting {

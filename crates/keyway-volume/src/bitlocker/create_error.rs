@@ -84,7 +84,7 @@ explain! { CreateError, through Protector | FileSystem | Volume | Layout | Ciphe
     Self::MethodNotOffered(_) => [Usage Request, TakeOfferedMethod],
     Self::FileSystemNotOffered(_) => [Filesystem Request, TakeWindowsFileSystem],
     Self::NoProtector => [Usage Request, GiveProtector],
-    Self::Random(_) | Self::TooLong(_) => [Ours],
+    Self::Random(_) | Self::TooLong(_) => [Ours, ReportWithDoctor],
     // Of a new volume nothing but its room is the user's.
     Self::Allocation(error @ (AllocationError::NoRoom | AllocationError::Store(_))) => {
         error.explain()

@@ -144,11 +144,11 @@ explain! { BitLockerError, through Store | Layout {
     Self::MistypedRecoveryPassword(_) => [MistypedRecoveryPassword Secret, CompareWithPaper],
     Self::OtherStartupKey { .. } => [OtherStartupKey Secret, NameStartupKeyOfThat],
     Self::WrongStartupKey(_) => [WrongStartupKey Secret, MayBeDamaged],
-    Self::WrongMasterKey => [WrongSecret Secret],
+    Self::WrongMasterKey => [WrongSecret Secret, GiveBitLockerSecret],
     Self::NotAStartupKey { path, .. } => [StartupKey Secret, NameStartupKey; path],
     Self::NotUtf8(looks) => [Usage Request, UseUnicode, ..looks.advice()],
     Self::Stopped => [Interrupted Stopped],
-    Self::Cipher(_) => [Ours],
+    Self::Cipher(_) => [Ours, ReportWithDoctor],
 } }
 
 /// What else opens a volume, as its owner knows it: Windows shows the first eight digits of an identifier.

@@ -58,9 +58,9 @@ pub enum ProtectError {
 explain! { ProtectError {
     Self::PasswordLength(_) =>
         [Usage Request, PasswordLengths { least: SHORTEST_PASSWORD, most: LONGEST_PASSWORD }],
-    Self::PasswordText => [Request],
-    Self::Stopped => [Failed Stopped],
-    Self::Random(_) => [Ours],
+    Self::PasswordText => [Request, TakeAnotherPassword],
+    Self::Stopped => [Interrupted Stopped],
+    Self::Random(_) => [Ours, ReportWithDoctor],
 } }
 
 /// Makes protectors for one volume: its master key, and the data set whose nonces they use up.

@@ -55,7 +55,7 @@ pub enum ResizeError {
     Open(#[from] BitLockerError),
     /// A volume of a kind, or in a state, whose size does not change here.
     #[error("{0}")]
-    Unsupported(&'static str, Option<Advice>),
+    Unsupported(&'static str, Advice),
     /// The size is none that it can have.
     #[error("a size of {wanted} bytes is not possible here: {why}")]
     Size {
@@ -76,9 +76,9 @@ pub enum ResizeError {
 }
 
 explain! { ResizeError, through Open | Write | Store {
-    Self::Unsupported(_, step) => [Unsupported Machine, ..step.clone()],
+    Self::Unsupported(_, step) => [Unsupported Machine, (step.clone())],
     Self::Size { .. } => [Usage Request, NameSize],
-    Self::Random(_) => [Ours],
+    Self::Random(_) => [Ours, ReportWithDoctor],
 } }
 
 /// A volume that is encrypted throughout, with what is needed to write its metadata.
@@ -102,22 +102,22 @@ impl Resizable {
         if boot.kind != BootKind::Windows7 {
             return refused(
                 "a To Go volume has a small file system in front that tells its size",
-                Some(Advice::MakeNewVolume),
+                Advice::MakeNewVolume,
             );
         }
         let all = block.state == EncryptionState::Encrypted && block.next_state == EncryptionState::Encrypted;
         if read_only.is_some() || boot.eow.is_some() || !all {
-            return refused("it is not encrypted throughout", Some(Advice::FinishConversionAnywhere));
+            return refused("it is not encrypted throughout", Advice::FinishConversionAnywhere);
         }
         if !opened.metadata.first_sector_names_the_places() {
-            return refused(
-                "its first sector names other places than its metadata",
-                Some(Advice::RepairHeaders),
-            );
+            return refused("its first sector names other places than its metadata", Advice::RepairHeaders);
         }
         let boot_bytes = u64::from(block.boot_sectors) * u64::from(info.sector_bytes);
         if boot_bytes < PAGE as u64 || !boot_bytes.is_multiple_of(u64::from(info.sector_bytes)) {
-            return refused("its first sectors have a size that no volume was seen to have", None);
+            return refused(
+                "its first sectors have a size that no volume was seen to have",
+                Advice::CopyReadOnly,
+            );
         }
         // What dissect.fve takes for all of it.
         let bytes = if block.encrypted_bytes == 0 { layout.size() } else { block.encrypted_bytes };
@@ -205,7 +205,7 @@ impl Resizable {
         if overlap(&old, &new) || new.iter().any(|range| range.end > store.size().min(self.bytes)) {
             return Err(ResizeError::Unsupported(
                 "the metadata can't be moved to where it is, or outside",
-                None,
+                Advice::ReportWithDoctor,
             ));
         }
         // Each is seen to be there before the next one is written, and gone in the end.
@@ -247,7 +247,7 @@ impl Resizable {
         {
             return Err(ResizeError::Unsupported(
                 "what was written to the new places does not come back",
-                None,
+                Advice::DistrustMedium,
             ));
         }
         store.write_at(&front, 0)?;

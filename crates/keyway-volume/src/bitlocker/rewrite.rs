@@ -38,7 +38,7 @@ pub enum RewriteError {
 explain! { RewriteError {
     Self::Full(_) => [NoSpace State, RemoveProtector],
     Self::Nothing(error) if error.source.kind() == std::io::ErrorKind::PermissionDenied =>
-        [NotPermitted Machine],
+        [NotPermitted Machine, BecomeRoot],
     Self::Nothing(error) if ReadsBackDifferently::is_in(error) => [Io Medium, OpensAsBefore],
     Self::Nothing(_) => [Io Medium, ReadSystemLog],
     Self::Unsure(_) | Self::Partly(_) => [PartlyWritten Medium, RepairCopies],

@@ -138,7 +138,7 @@ explain! { ChangeError, through Open | Make {
     Self::System(SystemFault::Password) => [EncryptedSystem Request, TypeablePassword],
     Self::SystemElsewhere => [EncryptedSystem Request, NameDrive],
     Self::OtherExtent { .. } => [OtherExtent State, RestoreLater],
-    Self::HashNotOffered { .. } => [Request],
+    Self::HashNotOffered { .. } => [Request, TakeOfferedHash],
     Self::Unchanged { .. } => [Failed Medium, OpensAsBefore],
     Self::Half { .. } => [Failed Medium, CopyOffMedium],
     Self::Only { .. } => [Failed Medium, CopyOffOrRestore],

@@ -174,10 +174,11 @@ explain! { CreateError, through Volume | FileSystem | Store | Layout | Cipher | 
     Self::PimTooLarge(_) => [Usage Request, LargestPim { most: LARGEST_PIM }],
     Self::CipherNotOffered(_) => [Usage Request, ListCiphers],
     Self::NoOuter(NoOuter::IsHidden) => [Failed State, GiveOuterPassword],
-    Self::NoOuter(_) => [State],
+    Self::NoOuter(NoOuter::Resized) => [State, BringBackSize],
+    Self::NoOuter(_) => [State, MakeNewVolume],
     Self::SameSecret => [Usage Request, TakeAnotherPassword],
     Self::ReadBack => [Failed Medium, DistrustMedium],
-    Self::Random(_) => [Ours],
+    Self::Random(_) => [Ours, ReportWithDoctor],
     Self::Stopped => [Interrupted Stopped, NoVolumeMade],
 } }
 

@@ -30,9 +30,9 @@ use std::ops::{ControlFlow, Range};
 const PIECE: u64 = 1 << 20;
 
 explain! { ResizeError, through Open | Make | Store {
-    Self::Unsupported(_, step) => [Unsupported Machine, ..step.clone()],
+    Self::Unsupported(_, step) => [Unsupported Machine, (step.clone())],
     Self::Size { .. } => [Usage Request, NameSize],
-    Self::Random(_) => [Ours],
+    Self::Random(_) => [Ours, ReportWithDoctor],
 } }
 
 /// What became of a volume's size.
@@ -63,7 +63,7 @@ pub enum ResizeError {
     Random(#[from] RandomError),
     /// A volume of a kind that has one size for good.
     #[error("{0}")]
-    Unsupported(&'static str, Option<Advice>),
+    Unsupported(&'static str, Advice),
     /// The size is none that a volume can have.
     #[error("a size of {wanted} bytes is not possible here: {why}")]
     Size {
@@ -149,25 +149,28 @@ impl OpenedHeader {
     fn may_fill(&self, bytes: u64) -> Result<(), ResizeError> {
         let size = |why| Err(ResizeError::Size { wanted: bytes, why });
         if self.is_system() {
-            return Err(ResizeError::Unsupported("an encrypted system has the size of its drive", None));
+            return Err(ResizeError::Unsupported(
+                "an encrypted system has the size of its drive",
+                Advice::MakeNewVolume,
+            ));
         }
         if self.place.is_hidden() {
             return Err(ResizeError::Unsupported(
                 "this is a hidden volume: its size is kept secret by never changing",
-                Some(Advice::MakeNewVolume),
+                Advice::MakeNewVolume,
             ));
         }
         let header = &self.header;
         if !header.has_sizes() || header.encrypted_start != HEADERS_BYTES {
             return Err(ResizeError::Unsupported(
                 "a volume from before TrueCrypt 6.0 always fills its file or device",
-                None,
+                Advice::MakeNewVolume,
             ));
         }
         if self.place != HeaderLocation::Primary {
             return Err(ResizeError::Unsupported(
                 "its primary header is damaged",
-                Some(Advice::RestoreHeaderFirst),
+                Advice::RestoreHeaderFirst,
             ));
         }
         if !(SMALLEST_VOLUME..=LARGEST_VOLUME).contains(&bytes) {

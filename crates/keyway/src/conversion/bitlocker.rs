@@ -13,6 +13,7 @@ use crate::under_way::ConversionRefusal;
 use crate::unlock::VolumeFormat;
 use keyway_convert::bitlocker::{self as convert, EncryptionRequest};
 use keyway_convert::{ConversionKind, ConvertError, FreeSpace, PlannedConversion};
+use keyway_error::Advice;
 use keyway_fs::{FileSystemKind, FoundFileSystem};
 use keyway_store::{FileStore, Store};
 use keyway_volume::bitlocker::{
@@ -76,7 +77,7 @@ fn room(
     check_size(request, size)?;
     if fs.kind == FileSystemKind::Xfs {
         let why = "XFS keeps its superblock where the conversion needs a few bytes";
-        return Err(request.said(ConvertError::Unsupported(why, None)));
+        return Err(request.said(ConvertError::Unsupported(why, Advice::MakeNewVolume)));
     }
     let (needed, most) = (end_of(fs), convert::content_capacity(size));
     let within = || convert::has_room_within(&medium::look(&request.path)?).map_err(|e| request.said(e));

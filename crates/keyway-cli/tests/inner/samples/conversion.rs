@@ -44,7 +44,7 @@ pub(super) fn converting() -> Vec<Failure> {
         E::Overwritten,
         E::Size { expected: 4096, present: 512 },
         E::NoRoom { missing: 262_144 },
-        E::Unsupported("a hidden volume can't be converted", None),
+        E::Unsupported("a hidden volume can't be converted", keyway_error::Advice::OnlyOuter),
         E::Volume(VolumeError::NoSecret),
         E::Headers(veracrypt::CreateError::PimTooLarge(99_999)),
         E::Headers(veracrypt::CreateError::ReadBack),
@@ -54,7 +54,10 @@ pub(super) fn converting() -> Vec<Failure> {
         E::TooLong(EntryTooLong(70_000)),
         E::NotConvertible(NotConvertible::Bitmaps),
         E::NotConvertible(NotConvertible::Shape),
-        E::Resize(bitlocker::ResizeError::Unsupported("a To Go volume has one size", None)),
+        E::Resize(bitlocker::ResizeError::Unsupported(
+            "a To Go volume has one size",
+            keyway_error::Advice::MakeNewVolume
+        )),
         E::Device(DeviceError::ReadOnly),
         E::Layout(LayoutError::Empty),
         E::Random(RandomError::System(random())),

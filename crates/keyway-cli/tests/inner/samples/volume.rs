@@ -261,7 +261,7 @@ pub(super) fn changing() -> Vec<Failure> {
         Backup::FirstSector(failed(Operation::Write)),
         Backup::FirstSector(lied()),
         Resize::Open(BitLockerError::WrongPassword(Vec::new(), Looks::default())),
-        Resize::Unsupported("a To Go volume has one size", None),
+        Resize::Unsupported("a To Go volume has one size", keyway_error::Advice::MakeNewVolume),
         Resize::Size { wanted: 512, why: "the file or device is smaller" },
         Resize::Write(RewriteError::Partly(failed(Operation::Write))),
         Resize::Store(failed(Operation::Write)),
@@ -270,7 +270,10 @@ pub(super) fn changing() -> Vec<Failure> {
         veracrypt::ResizeError::Make(veracrypt::CreateError::Stopped),
         veracrypt::ResizeError::Store(failed(Operation::Write)),
         veracrypt::ResizeError::Random(RandomError::System(random())),
-        veracrypt::ResizeError::Unsupported("a hidden volume has one size", None),
+        veracrypt::ResizeError::Unsupported(
+            "a hidden volume has one size",
+            keyway_error::Advice::MakeNewVolume
+        ),
         veracrypt::ResizeError::Size { wanted: 512, why: "the file or device is smaller" },
     ]);
     all

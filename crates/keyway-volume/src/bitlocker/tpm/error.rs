@@ -58,11 +58,11 @@ explain! { TpmProtectorError, through Tpm {
     Self::OtherStartupKey(id) =>
         [OtherStartupKey Secret, NeedsStartupKey { name: id.to_string().to_uppercase() }],
     Self::WrongStartupKey(_) => [WrongStartupKey Secret, MayBeDamaged],
-    Self::Pin(_) => [Pin Request],
+    Self::Pin(_) => [Pin Request, TakeAnotherPin],
     Self::Blob(BlobFault::Tpm12) => [Damaged Machine, UseRecoveryPassword],
     Self::Blob(_) => [Damaged Contents, UseRecoveryPassword],
     Self::Damaged(_) => [Damaged Contents, UseRecoveryAndAddTpm],
     Self::OldPin => [Unsupported Machine, UseRecoveryPassword],
     Self::Stopped => [Interrupted Stopped],
-    Self::Random(_) => [Ours],
+    Self::Random(_) => [Ours, ReportWithDoctor],
 } }
