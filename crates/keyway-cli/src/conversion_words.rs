@@ -1,7 +1,6 @@
 //! Conversions in words: what is asked before one, what goes on, what came of it.
 
 use crate::failure::{Exit, Failure};
-use crate::new_volume_args::key_rows;
 use crate::output::{Output, bytes, pairs};
 use crate::progress::Progress;
 use crate::progress::SearchBar;
@@ -10,6 +9,7 @@ use crate::words::said;
 use keyway::conversion::{
     ConversionOutcome, ConversionPlan, ConversionRequest, ConversionState, FreeSpace, percentage, resume_with,
 };
+use keyway::create::key_rows;
 use keyway::shown::{for_shell, shown};
 use keyway::spelled::options;
 use keyway::told::facts;

@@ -111,6 +111,12 @@ impl Failure {
         self
     }
 
+    /// Some could not be copied, which was told as it came; the rest was.
+    pub(crate) fn in_part(copied: serde_json::Value) -> Self {
+        let hint = "the warnings say which and why; the rest was copied";
+        Self::new(Exit::Failed, "not everything could be copied", hint).kind(Kind::NotAllCopied).with(copied)
+    }
+
     /// The same with more for the JSON document: an object whose keys stand beside `error`.
     pub(crate) fn with(mut self, detail: serde_json::Value) -> Self {
         self.detail = detail;

@@ -1,9 +1,8 @@
-//! What shall open a new BitLocker volume: its options, and what its keeper is told.
+//! What shall open a new BitLocker volume: its options.
 
 use keyway::create::ProtectorOptions;
-use keyway::shown::shown;
 use keyway::unlock::Family;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The formats that can be made.
 pub(crate) const NEW_FORMATS: [(&str, Family, &str); 2] =
@@ -39,19 +38,4 @@ impl BitLockerArgs {
         options.startup_key_folder.clone_from(&self.startup_key_out);
         options
     }
-}
-
-/// What a new volume's keeper is told of its keys: the recovery password or the file it is in, and the startup key's file.
-pub(crate) fn key_rows(
-    password: Option<&str>,
-    file: Option<&Path>,
-    startup_key: Option<&Path>,
-) -> impl Iterator<Item = (&'static str, String)> {
-    let advice = password.map(|_| "write it down, and keep it apart from the drive".to_owned());
-    let password = password.map(str::to_owned);
-    let file = file.map(|file| format!("in {}; keep it elsewhere", shown(file)));
-    let startup_key = startup_key.map(|file| format!("in {}", shown(file)));
-    let password = [("  recovery password", password), ("", advice)];
-    let files = [("  recovery password", file), ("  startup key", startup_key)];
-    [password, files].into_iter().flatten().filter_map(|(name, value)| Some((name, value?)))
 }

@@ -223,7 +223,8 @@ const CLAIMS: &[(&str, &str)] = &[
     ("| `demo` |", "the_tour_works_and_leaves_nothing"),
     (
         "| `create PATH",
-        "creating_loses_nothing hidden_volumes_ask_before_they_overwrite one_protector_is_enough_and_none_is_too_few",
+        "creating_loses_nothing hidden_volumes_ask_before_they_overwrite one_protector_is_enough_and_none_is_too_few \
+         a_hidden_volume_is_made_over_nothing_of_the_outer_file_system",
     ),
     ("| `open VOLUME", "auto_says_why what_is_open_is_mounted_later"),
     (
@@ -240,12 +241,21 @@ const CLAIMS: &[(&str, &str)] = &[
         "a_paused_volume_says_what_it_is_and_what_to_do killing_it_at_any_moment_loses_nothing",
     ),
     ("| `resize VOLUME", "a_container_gets_larger_and_smaller_with_its_file_system ntfs_follows_too"),
-    ("| `status [VOLUME]`", "status_and_info_say_hardware_encryption a_file_system_is_told_as_what_it_is"),
+    (
+        "| `status [VOLUME]`",
+        "status_and_info_say_hardware_encryption a_file_system_is_told_as_what_it_is the_partition_is_named_by_status_and_before_it_is_erased",
+    ),
     ("| `info VOLUME`", "info_tells_what_is_known_with_and_without_a_secret"),
     ("| `cat VOLUME", "dd_through_fuse_is_what_cat_shows"),
     ("| `ls VOLUME", "what_is_put_is_listed_and_comes_back"),
-    ("| `get VOLUME", "what_is_put_is_listed_and_comes_back refusals_have_their_exit_codes"),
-    ("| `put VOLUME", "what_is_put_is_listed_and_comes_back refusals_have_their_exit_codes"),
+    (
+        "| `get VOLUME",
+        "what_is_put_is_listed_and_comes_back refusals_have_their_exit_codes an_interrupted_copy_out_goes_on",
+    ),
+    (
+        "| `put VOLUME",
+        "what_is_put_is_listed_and_comes_back names_that_windows_has_not_stop_nothing_half_way",
+    ),
     ("| `protector list", "what_is_not_named_stays"),
     ("| `protector add", "protectors_come_go_and_change a_protector_is_added_used_and_removed"),
     ("| `protector recovery", "protectors_come_go_and_change"),

@@ -243,3 +243,55 @@ fn what_is_plainly_no_volume_is_told_before_a_secret_is_asked_for() {
         cli.fails(4, "not-a-volume", "it starts with an ext file system, unencrypted", "open @plain");
     }
 }
+
+#[test]
+fn the_partition_is_named_by_status_and_before_it_is_erased() {
+    let volumes = Volumes::with_bitlocker();
+    let cli = &volumes.cli;
+    volumes.disk("disk", &["hc", "bl"]);
+    let status = cli.json(0, "status @disk");
+    assert_eq!(
+        (&status["partition"]["number"], &status["partition"]["holds"]),
+        (&2.into(), &"bitlocker".into())
+    );
+    let told = String::from_utf8(cli.ends(0, "status @disk").stdout).expect("text");
+    assert!(told.contains("2 of the disk, 64 MiB at 2 MiB"), "{told}");
+    cli.refused("usage", "Everything in partition 2 of", "erase @disk");
+    cli.refused("usage", "(64 MiB, BitLocker)", "erase @disk");
+    cli.refused(
+        "usage",
+        "(1 MiB, a VeraCrypt or TrueCrypt volume)",
+        "erase @disk --partition 1 --password-file @pw --pim 1",
+    );
+    let plan = cli.json(0, "erase @disk --dry-run");
+    assert_eq!((&plan["plan"]["number"], &plan["plan"]["size_bytes"]), (&2.into(), &(64 << 20).into()));
+    assert!(cli.json(0, "status @hc").get("partition").is_none());
+    if has_fuse() {
+        let arguments = ["--attach", "fuse", "--password-file"].map(str::to_owned);
+        let password = cli.path("pw").display().to_string();
+        let open = cli.keyway.open(&cli.path("disk"), arguments.iter().chain([&password]));
+        let status = cli.json(0, "status @disk");
+        assert_eq!((&status["partition"]["number"], &status["lock_status"]), (&2.into(), &"Unlocked".into()));
+        open.close();
+    }
+}
+
+/// What most often befalls a volume: something wrote over its beginning, and then zeros.
+#[test]
+fn a_bitlocker_volume_whose_beginning_is_lost_is_known_by_its_metadata() {
+    let volumes = Volumes::with_bitlocker();
+    let cli = &volumes.cli;
+    let mut bytes = read(cli.path("bl")).expect("the volume");
+    let plain = cli.ends(0, "cat @bl --password-file @pw --offset 1M").stdout;
+    bytes[..4096].fill(0);
+    write(cli.path("bl"), &bytes).expect("written");
+    for verb in ["info @bl", "open @bl --password-file @pw", "status @bl", "erase @bl --yes"] {
+        cli.fails(4, "damaged", "header repair", verb);
+    }
+    assert!(read(cli.path("bl")).expect("the volume") == bytes);
+    let opened = cli.ends(0, "cat @bl --format bitlocker --password-file @pw --offset 1M").stdout;
+    assert!(opened == plain);
+    // Zeros are nothing but zeros where there is no metadata.
+    write(cli.path("none"), vec![0; 8 * MIB]).expect("written");
+    cli.fails(4, "not-a-volume", "only zeros", "info @none");
+}

@@ -520,3 +520,102 @@ fn two_files_are_not_one_with_a_new_name() {
     let listed = String::from_utf8_lossy(&listed.stdout);
     assert!(listed.contains("two.jpg") && listed.contains("three.jpg"), "{listed}");
 }
+
+#[test]
+fn an_interrupted_copy_out_goes_on() {
+    let cli = Cli::new();
+    if require_tool("mkfs.fat").is_none() {
+        return;
+    }
+    fat(&cli);
+    fs::create_dir_all(cli.path("all/deep")).unwrap();
+    for name in ["all/one", "all/two", "all/deep/three"] {
+        fs::write(cli.path(name), name).unwrap();
+    }
+    cli.ends(0, &format!("put @volume @all {OPEN}"));
+    fs::create_dir(cli.path("out")).unwrap();
+    cli.ends(0, &format!("get @volume /all @out {OPEN}"));
+    // As if it had been cut off: one is missing, one has a part of its length, one is somebody's own of that length.
+    fs::remove_file(cli.path("out/all/one")).unwrap();
+    fs::write(cli.path("out/all/two"), "a").unwrap();
+    fs::write(cli.path("out/all/deep/three"), "ALL/deep/three").unwrap();
+    cli.fails(1, "exists", "--force", &format!("get @volume /all @out {OPEN}"));
+    let again = cli.json(1, &format!("get @volume /all @out --skip-existing {OPEN}"));
+    let numbers = |got: &serde_json::Value| ["files", "kept"].map(|key| got[key].as_u64());
+    assert_eq!(again["error"]["kind"], "not-all-copied");
+    assert_eq!(numbers(&again), [Some(1), Some(1)]);
+    assert!(again["failed"][0]["path"].as_str().unwrap().ends_with("out/all/two"), "{again}");
+    assert_eq!(fs::read(cli.path("out/all/two")).unwrap(), b"a", "nothing is overwritten unasked");
+    let both = cli.json(0, &format!("get @volume /all @out --skip-existing --force {OPEN}"));
+    assert_eq!(numbers(&both), [Some(1), Some(2)]);
+    assert_eq!(fs::read(cli.path("out/all/two")).unwrap(), b"all/two");
+    assert_eq!(fs::read(cli.path("out/all/deep/three")).unwrap(), b"ALL/deep/three");
+    // All of them anew; a link is replaced, not followed, and a folder is no file.
+    let outside = cli.path("outside");
+    fs::write(&outside, "precious").unwrap();
+    fs::remove_file(cli.path("out/all/one")).unwrap();
+    std::os::unix::fs::symlink(&outside, cli.path("out/all/one")).unwrap();
+    assert_eq!(cli.json(0, &format!("get @volume /all @out --force {OPEN}"))["files"], 3);
+    assert_eq!(fs::read(&outside).unwrap(), b"precious");
+    assert!(cli.path("out/all/one").symlink_metadata().unwrap().is_file());
+    assert_eq!(fs::read(cli.path("out/all/deep/three")).unwrap(), b"all/deep/three");
+    cli.ends(0, &format!("get @volume /all/two @out/all/one --force {OPEN}"));
+    assert_eq!(fs::read(cli.path("out/all/one")).unwrap(), b"all/two");
+    fs::create_dir(cli.path("two")).unwrap();
+    fs::create_dir(cli.path("two/two")).unwrap();
+    cli.fails(1, "exists", "", &format!("get @volume /all/two @two --force {OPEN}"));
+    let left: Vec<_> =
+        fs::read_dir(cli.path("out/all")).unwrap().map(|one| one.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().contains("keyway")), "{left:?}");
+}
+
+#[test]
+fn names_that_windows_has_not_stop_nothing_half_way() {
+    for filesystem in written() {
+        let cli = Cli::new();
+        with(&cli, filesystem);
+        fs::create_dir_all(cli.path("all/bad. /inside")).unwrap();
+        for name in ["all/a", "all/b:c", "all/bad. /inside/d", "all/z."] {
+            fs::write(cli.path(name), name).unwrap();
+        }
+        let said = cli.json(2, &format!("put @volume @all {OPEN}"));
+        let (message, hint) =
+            (said["error"]["message"].as_str().unwrap(), said["error"]["hint"].as_str().unwrap());
+        assert!(message.contains("can hold 3 of these names"), "{message}");
+        assert!(["all/b:c", "all/bad. ", "all/z."].iter().all(|name| message.contains(name)), "{message}");
+        assert!(hint.contains("--skip-unfit"), "{hint}");
+        assert_eq!(cli.json(0, &format!("ls @volume {OPEN}"))["entries"].as_array().unwrap().len(), 0);
+        // The rest of them, and it is not passed over.
+        let some = cli.json(1, &format!("put @volume @all --skip-unfit {OPEN}"));
+        assert_eq!((&some["error"]["kind"], &some["files"]), (&"not-all-copied".into(), &1.into()));
+        assert_eq!(some["unfit"].as_array().unwrap().len(), 3, "{some}");
+        let listed = cli.json(0, &format!("ls @volume -r {OPEN}"));
+        let names: Vec<_> =
+            listed["entries"].as_array().unwrap().iter().map(|e| e["path"].as_str().unwrap()).collect();
+        assert_eq!(names, ["all", "all/a"]);
+        // What is there with its length stays, what has another is in the way.
+        fs::write(cli.path("all/new"), "new").unwrap();
+        let more = cli.json(1, &format!("put @volume @all --skip-unfit --skip-existing {OPEN}"));
+        assert_eq!((&more["files"], &more["kept"]), (&1.into(), &1.into()), "{more}");
+        fs::write(cli.path("all/a"), "longer than before").unwrap();
+        let words = format!("put @volume @all --skip-unfit --skip-existing {OPEN}");
+        cli.fails(1, "exists", "--force", &words);
+        cli.ends(1, &format!("{words} --force"));
+        assert_eq!(cli.ends(0, &format!("get @volume /all/a - {OPEN}")).stdout, b"longer than before");
+    }
+}
+
+#[test]
+fn what_is_to_be_replaced_needs_room_beside_it_and_that_is_told() {
+    for filesystem in written() {
+        let cli = Cli::new();
+        with(&cli, filesystem);
+        fs::write(cli.path("large"), vec![1; 6 << 20]).unwrap();
+        cli.ends(0, &format!("put @volume @large {OPEN}"));
+        let said = cli.json(1, &format!("put @volume @large --force {OPEN}"));
+        let message = said["error"]["message"].as_str().unwrap();
+        assert!(message.contains("beside the 6 MiB that are to be replaced"), "{message}");
+        assert!(said["error"]["hint"].as_str().unwrap().contains("delete the old one first"), "{said}");
+        assert!(cli.ends(0, &format!("get @volume large - {OPEN}")).stdout == vec![1; 6 << 20]);
+    }
+}

@@ -294,6 +294,67 @@ fn a_protected_hidden_volume_survives_writes_to_the_outer_one() {
     assert_eq!(cli.ends(0, &format!("cat @v --length 4096 {WITH}")).stdout, pattern(4096));
 }
 
+/// What the outer volume's file system uses stays, whatever it is: it is asked where that lies, before anything is written.
+#[test]
+fn a_hidden_volume_is_made_over_nothing_of_the_outer_file_system() {
+    let cli = Cli::new();
+    cli.keyway.secret("outer", "the outer one's password");
+    cli.keyway.secret("inner", "another one for the hidden volume");
+    let outer = "--password-file @outer --pim 1 --quick";
+    let hidden = format!("{outer} --hidden-password-file @inner --hidden-pim 1");
+    let made = |fs: &str| keyway_testkit::require_tool(&format!("mkfs.{fs}")).is_some();
+    for (fs, check) in [("ntfs", "ntfsfix"), ("exfat", "fsck.exfat"), ("ext4", "fsck.ext4")] {
+        let Some(check) = keyway_testkit::require_tool(check).filter(|_| made(fs)) else { continue };
+        cli.ends(0, &format!("create @{fs} --size 64M --filesystem {fs} {outer}"));
+        cli.refused(
+            "usage",
+            "It is refused where files of the outer volume lie there",
+            &format!("create @{fs} --hidden 60M {hidden}"),
+        );
+        let before = std::fs::read(cli.path(fs)).expect("the volume");
+        let error = &cli.json(2, &format!("create @{fs} --hidden 63M {hidden} --yes"))["error"];
+        assert!(error["message"].as_str().expect("text").contains("would overwrite files"), "{fs}: {error}");
+        assert!(std::fs::read(cli.path(fs)).expect("the volume") == before, "{fs}: nothing is written");
+        let most = error["advice"][0]["bytes"].as_u64().expect("the largest that fits");
+        cli.ends(0, &format!("create @{fs} --hidden {most} {hidden} --yes"));
+        std::fs::write(
+            cli.path("plain"),
+            cli.ends(0, &format!("cat @{fs} --password-file @outer --pim 1")).stdout,
+        )
+        .expect("written");
+        let judged =
+            std::process::Command::new(check).arg("-n").arg(cli.path("plain")).output().expect("runs");
+        assert!(judged.status.success(), "{fs}: {}", String::from_utf8_lossy(&judged.stdout));
+        cli.refused(
+            "usage",
+            "its file system may be damaged",
+            &format!("create @{fs} --hidden 60M --force {hidden}"),
+        );
+        let over = cli.json(0, &format!("create @{fs} --hidden 60M --force {hidden} --yes"));
+        assert!(over["warnings"].to_string().contains("are lost"), "{over}");
+    }
+    if made("xfs") && made("ext4") {
+        // Nobody here knows where it has something.
+        cli.fails(
+            1,
+            "filesystem",
+            "--force",
+            &format!("create @new --size 400M --hidden 20M --filesystem xfs {hidden}"),
+        );
+        assert!(!cli.path("new").exists());
+        cli.ends(0, &format!("create @x --size 400M --filesystem xfs {outer}"));
+        cli.fails(1, "filesystem", "--force", &format!("create @x --hidden 20M {hidden} --yes"));
+        cli.ends(0, &format!("create @x --hidden 20M {hidden} --yes --force"));
+        // What was half made is removed again.
+        cli.refused(
+            "usage",
+            "at most",
+            &format!("create @new --size 64M --hidden 63M --filesystem ext4 {hidden}"),
+        );
+        assert!(!cli.path("new").exists());
+    }
+}
+
 /// Nothing is filled, so a file that is larger than the medium below it can hold one.
 #[test]
 fn a_quick_hidden_volume_leaves_a_sparse_file_sparse() {

@@ -13,7 +13,7 @@ use crate::mode::OpenMode;
 use keyway_sys::{Layer, LayerRelation, Node, claim_device, is_write_protected, layers, uses, views};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, FileType, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
@@ -83,13 +83,21 @@ fn apart() -> Duration {
     APART * u32::from(random[0]) / u32::from(u8::MAX)
 }
 
+/// Refuses what is neither a file nor a block device: a pipe would keep whoever opens it waiting.
+///
+/// # Errors
+/// `ErrorKind::InvalidInput`.
+pub fn must_hold_sectors(kind: FileType) -> io::Result<()> {
+    if kind.is_file() || kind.is_block_device() {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is neither a file nor a block device"))
+}
+
 /// Whether what is at `path` could be claimed so; said before anybody types a password.
 pub fn refuse_if_claimed(path: &Path, mode: OpenMode) -> io::Result<()> {
     let about = path.metadata()?;
-    // A pipe would keep whoever opens it waiting.
-    if !about.is_file() && !about.file_type().is_block_device() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is neither a file nor a block device"));
-    }
+    must_hold_sectors(about.file_type())?;
     let device = Node::of(&about);
     let exclusive = matches!((device, mode), (Node::Device(_), OpenMode::ReadWrite));
     patiently(path, || {

@@ -54,11 +54,8 @@ impl FileStore {
     pub fn open_as(path: &Path, name: &Path, mode: OpenMode, caching: Caching) -> Result<Self, StoreError> {
         let fail = |e| StoreError::new(Operation::Open, name, 0, 0, e);
         let kind = path.metadata().map_err(fail)?.file_type();
+        claim::must_hold_sectors(kind).map_err(fail)?;
         let block_device = kind.is_block_device();
-        if !block_device && !kind.is_file() {
-            let reason = "it is neither a file nor a block device";
-            return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, reason)));
-        }
         let options = options(mode);
         let (file, claimed, elsewhere) = match mode {
             OpenMode::ReadOnly => (options.open(path).map_err(fail)?, false, None),

@@ -33,7 +33,7 @@ pub mod size;
 
 pub use aligned::AlignedBuf;
 #[cfg(target_os = "linux")]
-pub use claim::{Elsewhere, patiently, refuse_if_claimed};
+pub use claim::{Elsewhere, must_hold_sectors, patiently, refuse_if_claimed};
 #[cfg(target_os = "linux")]
 pub use direct::DirectFile;
 pub use error::{Medium, Operation, StoreError};

@@ -203,7 +203,8 @@ fn still_works(role: Role, open: &File, at: &Place) -> io::Result<()> {
         Role::CopyOut => {
             let made = at.folder.join("made");
             rustix::fs::mkdirat(CWD, &made, Mode::RWXU)?;
-            std::fs::write(made.join("file"), "made")?;
+            std::fs::write(made.join("new"), "made")?;
+            rustix::fs::renameat(CWD, made.join("new"), CWD, made.join("file"))?;
             rustix::fs::unlinkat(CWD, made.join("file"), AtFlags::empty()).map_err(io::Error::from)
         }
         Role::CopyIn => {

@@ -418,4 +418,88 @@ mod hidden {
         );
         create_hidden(&store, most, &aes, Some(&outside), &()).expect("free");
     }
+
+    /// What the map of these file systems says is used is kept, to the largest volume that is told.
+    #[test]
+    fn what_an_outer_file_system_uses_is_not_overwritten() {
+        use keyway_fs::mkfs::{FileSystem, format_into, silent};
+        use keyway_volume::veracrypt::create_hidden_over;
+        const BYTES: u64 = 48 << 20;
+        for (fs, tool) in [
+            (FileSystem::Ntfs, "mkfs.ntfs"),
+            (FileSystem::ExFat, "mkfs.exfat"),
+            (FileSystem::Ext4, "mkfs.ext4"),
+        ] {
+            if keyway_testkit::require_tool(tool).is_none() {
+                continue;
+            }
+            let store = Arc::new(MemStore::new(BYTES as usize));
+            let (hidden, outside) = (secrets(HIDDEN, 1), secrets(OUTER, 1));
+            let mut outer_wish = new(&outside, "aes", HashName::Sha512);
+            outer_wish.fill = Fill::Quick;
+            create(&store, &outer_wish, &()).expect("created");
+            let layout = || unlock(&store, &UnlockRequest::new(&outside)).expect("opens").layout;
+            let device = Device::new(Box::new(store.clone()), layout(), Access::ReadWrite).expect("fits");
+            format_into(&device, fs, None, &silent).expect("formatted");
+            let before = store.snapshot();
+            let mut wish = new(&hidden, "aes", HashName::Sha512);
+            wish.fill = Fill::Quick;
+            let all = BYTES - 2 * HEADERS;
+            let error = create_hidden(&store, all, &wish, Some(&outside), &()).err().expect("files");
+            let CreateError::OuterFiles { most, .. } = error else { panic!("{fs:?}: {error}") };
+            assert!((1 << 20..all).contains(&most), "{fs:?}: {most}");
+            let error = create_hidden(&store, most + 4096, &wish, Some(&outside), &()).err().expect("files");
+            assert!(matches!(error, CreateError::OuterFiles { most: said, .. } if said == most), "{error}");
+            assert!(store.snapshot() == before, "{fs:?}: nothing is written");
+            wish.fill = Fill::Random;
+            let mut plain = [vec![0; device.size() as usize], vec![0; device.size() as usize]];
+            device.read_at(&mut plain[0], 0).expect("read");
+            let made = create_hidden(&store, most, &wish, Some(&outside), &()).expect("free");
+            assert_eq!(made.notes, [Note::Protect]);
+            // All that the file system's own map calls used reads as before.
+            device.read_at(&mut plain[1], 0).expect("read");
+            let map = keyway_fs::allocation::Allocation::read(&device).expect("in order");
+            for used in map.used(device.size(), 0) {
+                let part = used.start as usize..used.end as usize;
+                // What lies behind the last cluster is nobody's, but for NTFS's copy of its boot sector at the end.
+                let part = part.start..if part.end as u64 == device.size() { part.start } else { part.end };
+                assert!(plain[0][part.clone()] == plain[1][part.clone()], "{fs:?}: {part:?}");
+            }
+            let end = plain[0].len() - 512;
+            assert!(plain[0][end..] == plain[1][end..], "{fs:?}");
+            let over = create_hidden_over(&store, most + 4096, &wish, Some(&outside), &()).expect("told to");
+            assert_eq!(over.notes, [Note::Protect, Note::OuterFilesLost]);
+        }
+    }
+
+    /// A file system that nobody here has a map of, and one that was not left in order.
+    #[test]
+    fn an_outer_file_system_whose_map_is_not_read_is_left_alone() {
+        use keyway_fs::mkfs::{FileSystem, format_into, silent};
+        use keyway_volume::veracrypt::create_hidden_over;
+        if keyway_testkit::require_tool("mkfs.ext4").is_none() {
+            return;
+        }
+        let store = Arc::new(MemStore::new(16 << 20));
+        let (hidden, outside) = (secrets(HIDDEN, 1), secrets(OUTER, 1));
+        create(&store, &new(&outside, "aes", HashName::Sha512), &()).expect("created");
+        let layout = || unlock(&store, &UnlockRequest::new(&outside)).expect("opens").layout;
+        let device = Device::new(Box::new(store.clone()), layout(), Access::ReadWrite).expect("fits");
+        format_into(&device, FileSystem::Ext4, None, &silent).expect("formatted");
+        let wish = new(&hidden, "aes", HashName::Sha512);
+        let mut page = [0; 4096];
+        device.read_at(&mut page, 0).expect("read");
+        // The state of one that is mounted; then XFS's mark.
+        for (at, bytes) in [(1024 + 0x3a, [0, 0, 0x53, 0xef]), (0, *b"XFSB")] {
+            let mut page = page;
+            page[at..at + 4].copy_from_slice(&bytes);
+            device.write_at(&page, 0).expect("written");
+            let before = store.snapshot();
+            let error = create_hidden(&store, 64 << 10, &wish, Some(&outside), &()).err().expect("unknown");
+            assert!(matches!(error, CreateError::OuterUnknown { .. }), "{error}");
+            assert!(store.snapshot() == before, "{error}");
+        }
+        let made = create_hidden_over(&store, 64 << 10, &wish, Some(&outside), &()).expect("told to");
+        assert_eq!(made.notes, [Note::Protect, Note::OuterFilesLost]);
+    }
 }

@@ -13,7 +13,7 @@ use keyway_fs::Container;
 use keyway_store::{Caching, Store};
 pub use keyway_volume::Inspection;
 pub use keyway_volume::bitlocker::Locked;
-use keyway_volume::bitlocker::Warning;
+use keyway_volume::bitlocker::{self, BitLockerError, Warning};
 use keyway_volume::{HeaderChoice, VolumeError, inspect};
 use std::path::Path;
 
@@ -94,6 +94,9 @@ fn family_of(path: &Path, store: &dyn Store, arguments: &UnlockArguments) -> Res
         None if arguments.system || arguments.header != HeaderChoice::Auto => Ok(Family::VeraCrypt),
         None => match Container::on(store)? {
             Some(container) => Err(Error::Container { path: path.to_owned(), container }),
+            None if bitlocker::first_sector_is_lost(store) => {
+                Err(about(path)(BitLockerError::FirstSectorLost))
+            }
             None => Ok(Family::VeraCrypt),
         },
     }

@@ -1,7 +1,7 @@
 //! The end of a volume in an instant: every key of it destroyed.
 
 use crate::detect::must_be_noise;
-use crate::disk::Part;
+use crate::disk::{DiskPartition, Part, meant};
 use crate::error::Error;
 use crate::locked::LockedVolume;
 use crate::log_file;
@@ -22,6 +22,9 @@ pub struct ErasePlan<'a> {
     pub volume: PathBuf,
     /// Its format's family.
     pub format: Family,
+    /// The partition that it is, where a disk was named.
+    #[serde(flatten)]
+    pub partition: Option<DiskPartition>,
     #[serde(skip)]
     locked: &'a LockedVolume<'a>,
     #[serde(skip)]
@@ -59,7 +62,11 @@ pub fn erase<'a>(volume: &'a LockedVolume<'a>) -> Result<ErasePlan<'a>, Error> {
             Some((store, headers))
         }
     };
-    Ok(ErasePlan { volume: volume.path.clone(), format, locked: volume, headers })
+    let partition = match &volume.meant {
+        Some(meant) => Some(meant.partition.clone()),
+        None => meant(&volume.path, &volume.arguments)?.map(|meant| meant.partition),
+    };
+    Ok(ErasePlan { volume: volume.path.clone(), format, partition, locked: volume, headers })
 }
 
 impl ErasePlan<'_> {

@@ -38,16 +38,16 @@ pub struct LockedVolume<'a> {
     pub secrets: &'a dyn Secrets,
     /// Who is told how far the search for the key is, and one for lost metadata.
     pub progress: &'a dyn Progress,
-    /// The partition that it was taken to be, where nobody can be sure.
-    pub(crate) guessed: Option<Meant>,
+    /// The partition that it was taken to be, where the path was a disk's.
+    pub(crate) meant: Option<Meant>,
 }
 
 impl<'a> LockedVolume<'a> {
     /// Everything is found out, or asked for.
     pub fn new(path: impl Into<PathBuf>, secrets: &'a dyn Secrets) -> Self {
         let (arguments, sources) = (UnlockArguments::new(), Sources::new());
-        let (protect, sandbox, guessed) = (None, None, None);
-        Self { path: path.into(), arguments, sources, protect, sandbox, secrets, progress: &(), guessed }
+        let (protect, sandbox, meant) = (None, None, None);
+        Self { path: path.into(), arguments, sources, protect, sandbox, secrets, progress: &(), meant }
     }
 
     /// The same, in that sandbox as soon as it is open.
@@ -125,17 +125,17 @@ impl<'a> LockedVolume<'a> {
         if let Some(device) = &meant.device {
             (self.path, self.arguments.partition) = (device.clone(), None);
         }
-        self.guessed = meant.guessed.then(|| meant.clone());
+        self.meant = Some(meant.clone());
         Ok(Some(meant))
     }
 
     /// Refuses to change a partition that nobody can tell from noise, and nobody has named.
     fn must_be_sure(&self) -> Result<(), Error> {
-        let guessed = match &self.guessed {
+        let meant = match &self.meant {
             Some(meant) => Some(meant.clone()),
-            None => disk::meant(&self.path, &self.arguments)?.filter(|meant| meant.guessed),
+            None => disk::meant(&self.path, &self.arguments)?,
         };
-        guessed.map_or(Ok(()), |Meant { volume: path, partition, .. }| {
+        meant.filter(|meant| meant.guessed).map_or(Ok(()), |Meant { volume: path, partition, .. }| {
             Err(DiskError::Guessed { path, number: partition.number }.into())
         })
     }

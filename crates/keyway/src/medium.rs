@@ -3,9 +3,8 @@
 use crate::error::Error;
 use keyway_engine::Access;
 use keyway_error::{Advice, Explain};
-use keyway_store::{Caching, FileStore, OpenMode};
+use keyway_store::{Caching, FileStore, OpenMode, must_hold_sectors};
 use std::fs::{File, OpenOptions};
-use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -65,11 +64,10 @@ pub fn must_exist(path: &Path) -> Result<(), Error> {
 /// It is a pipe, a socket or a character device.
 pub(crate) fn must_be_suitable(path: &Path) -> Result<(), Error> {
     let Ok(kind) = path.metadata().map(|about| about.file_type()) else { return Ok(()) };
-    if kind.is_file() || kind.is_dir() || kind.is_block_device() {
+    if kind.is_dir() {
         return Ok(());
     }
-    let what = io::Error::new(io::ErrorKind::InvalidInput, "it is neither a file nor a block device");
-    Err(Error::system("open", path, what))
+    must_hold_sectors(kind).map_err(|e| Error::system("open", path, e))
 }
 
 /// Checks that this user may write to it.

@@ -1,7 +1,7 @@
 //! `create`: a new container, a device formatted as one, or a hidden volume inside another.
 
 use crate::asking::Terminal;
-use crate::new_volume_args::{BitLockerArgs, NEW_FORMATS, key_rows};
+use crate::new_volume_args::{BitLockerArgs, NEW_FORMATS};
 use crate::progress::Later;
 use crate::unlock_args::{HiddenArgs, SecretArgs};
 use crate::verbs::*;
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Do not fill the volume with random bytes first, the outer or the hidden one; faster, but it shows how much is used
     #[arg(long)]
     quick: bool,
-    /// Replace the file that is at PATH
+    /// Replace the file that is at PATH; with --hidden alone, make it also over the outer volume's files
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             .hint("choose another name, or replace it with --force; for a hidden volume use --hidden SIZE"),
         other => other,
     })?;
-    let lost = json!({"loses": plan.loses, "path": in_json(&args.path), "hidden_bytes": args.hidden});
+    let lost = json!({"loses": plan.loses, "path": in_json(&args.path), "hidden_bytes": args.hidden, "force": args.force});
     let question = plan.loses.map(|_| said("create loses", &lost));
     let once = plan.told_once();
     out.must_be_heard(once)?;
@@ -97,35 +97,6 @@ impl Args {
 }
 
 fn words(made: &Created, args: &Args) -> String {
-    let mut rows = match &made.details {
-        CreatedDetails::BitLocker { method, usable_bytes, .. } => {
-            vec![("  encryption method", method.windows_name().to_owned()), ("  room", bytes(*usable_bytes))]
-        }
-        _ => vec![
-            ("  cipher", format!("{} in XTS mode", made.cipher)),
-            ("  key derivation", made.hash.to_string()),
-            ("  room", bytes(made.data_bytes)),
-        ],
-    };
-    rows.push(("  file system", made.filesystem.unwrap_or("none yet").to_owned()));
-    match &made.details {
-        CreatedDetails::BitLocker {
-            recovery_password,
-            recovery_password_id: id,
-            recovery_file,
-            startup_key,
-            ..
-        } => {
-            rows.extend(id.map(|id| ("  recovery password's identifier", id.to_string())));
-            let digits = recovery_password.as_ref().map(|password| password.to_text());
-            let digits = digits.as_ref().map(|digits| String::from_utf8_lossy(digits));
-            rows.extend(key_rows(digits.as_deref(), recovery_file.as_deref(), startup_key.as_deref()));
-        }
-        CreatedDetails::VeraCrypt { pim, .. } => {
-            rows.extend(pim.map(|pim| ("  PIM", format!("{pim}; you need it to open the volume"))));
-        }
-        _ => {}
-    }
     // Not all that was made: a recovery password is copied to no place where it need not be.
     let hidden = matches!(made.details, CreatedDetails::VeraCrypt { hidden: true, .. });
     let (outer, inner) = (args.secret.source(), args.inner.source());
@@ -133,9 +104,13 @@ fn words(made: &Created, args: &Args) -> String {
     let facts = json!({
         "path": in_json(&made.path),
         "format": made.format,
+        "filesystem": made.filesystem,
         "hidden": hidden,
         "needs": size::options(if hidden { &inner } else { &outer }, "") + &key,
         "outer_needs": size::options(&outer, "") + " --protect-hidden" + &size::options(&inner, "protect-"),
     });
-    said("create made", &facts) + &pairs(&rows) + &said("create open", &facts)
+    said("create made", &facts)
+        + &pairs(&made.rows())
+        + &said("create open", &facts)
+        + &said("create bare", &facts)
 }

@@ -16,7 +16,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let TargetArgs { dry, target } = &args.on;
     let volume = target.locked()?;
-    let question = said("erase lose", &json!({"volume": shown(&target.volume)}));
+    let plan = keyway::erase(&volume)?;
+    let question = said("erase lose", &facts(&plan, json!({"volume": shown(&target.volume)})));
     let words = |erased: &Erased| said("erase", &facts(erased, Value::Null));
-    dry.carry_out(keyway::erase(&volume)?, Some(&question), ErasePlan::run, words, out)
+    dry.carry_out(plan, Some(&question), ErasePlan::run, words, out)
 }

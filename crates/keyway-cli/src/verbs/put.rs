@@ -4,7 +4,7 @@ use crate::progress::Later;
 use crate::session_words::serving;
 use crate::unlock_args::ProtectArgs;
 use crate::verbs::*;
-use keyway::inside::{NewFiles, PutPlan};
+use keyway::inside::{Existing, NewFiles, PutHow, PutPlan};
 
 /// Copy files and folders into a volume
 ///
@@ -16,6 +16,12 @@ pub(crate) struct Args {
     /// Put them in the place of files of these names
     #[arg(long)]
     force: bool,
+    /// Leave files of these names and lengths as they are: an interrupted copy goes on
+    #[arg(long)]
+    skip_existing: bool,
+    /// Copy the rest where some have names that the file system can't hold; it ends with 1 then
+    #[arg(long)]
+    skip_unfit: bool,
     /// The folder in the volume that all of them go to, so that none of the words is one
     #[arg(long, value_name = "PATH")]
     to: Option<OsString>,
@@ -46,8 +52,14 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let opened = volume.open_to_put(access, &serving(), &copying);
     let mut inside = opened.inspect_err(|_| volume.cut_off().iter().for_each(|why| out.warn(why)))?;
     out.warnings(&inside.warnings);
-    let plan = inside.plan_put(&files, &to, args.force)?;
+    let existing = Existing { replace: args.force, keep_same: args.skip_existing };
+    let plan = inside.plan_put(&files, &to, PutHow { existing, skip_unfit: args.skip_unfit })?;
+    plan.unfit.iter().for_each(|one| out.not_done(one));
+    let in_part = !plan.unfit.is_empty() && !args.on.dry.dry_run;
     let put = |plan: PutPlan| inside.put(&plan, &files).inspect(|()| copying.done()).map(|()| plan);
+    if in_part {
+        return Err(Failure::in_part(json!(put(plan)?)));
+    }
     let told = |plan: &PutPlan| said("put done", &facts(plan, json!({"one": plan.is_one()})));
     args.on.dry.carry_out(plan, None, put, told, out)
 }

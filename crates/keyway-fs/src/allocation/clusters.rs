@@ -84,6 +84,13 @@ impl Clusters {
         self.taken.iter().flat_map(Clone::clone)
     }
 
+    /// The end of the last used cluster that begins below `end`; what lies before the first one is used.
+    pub(super) fn used_end(&self, end: u64) -> u64 {
+        let below = end.saturating_sub(self.start).div_ceil(self.bytes).min(self.count);
+        let last = (0..below).rev().find(|cluster| self.bit(*cluster));
+        last.map_or(self.start, |cluster| self.start + (cluster + 1) * self.bytes).min(end)
+    }
+
     pub(super) fn used_ranges(&self, end: u64, gap: u64) -> Vec<Range<u64>> {
         let mut ranges: Vec<Range<u64>> = Vec::new();
         let mut push = |range: Range<u64>| match ranges.last_mut() {

@@ -30,6 +30,8 @@ use std::ops::Range;
 pub struct Allocation {
     tables: Tables,
     map: Clusters,
+    /// Which file system it is, and how far it reaches where it says so.
+    found: Superblock,
 }
 
 /// Which file system, with where its map of clusters lies.
@@ -68,7 +70,7 @@ impl Allocation {
             }
             _ => return Err(AllocationError::Unknown),
         };
-        Ok(Self { tables, map })
+        Ok(Self { tables, map, found })
     }
 
     /// Whether clusters can be kept from it.
@@ -203,6 +205,20 @@ impl Allocation {
     /// tables, too. Free bytes of less than `gap` between two used ones count as used.
     pub fn used(&self, end: u64, gap: u64) -> Vec<Range<u64>> {
         self.map.used_ranges(end, gap)
+    }
+
+    /// Which file system it is.
+    pub fn kind(&self) -> crate::FileSystemKind {
+        self.found.kind
+    }
+
+    /// The end of what it uses below `end`: what lies from there to `end` is free, or behind the file system.
+    pub fn used_end(&self, end: u64) -> u64 {
+        match (&self.tables, self.found.bytes) {
+            // A copy of its boot sector is the last sector, behind all clusters.
+            (Tables::Ntfs(_), Some(bytes)) if bytes.saturating_sub(PAGE) < end => bytes.min(end),
+            _ => self.map.used_end(end),
+        }
     }
 
     /// Bytes of its free clusters.

@@ -31,6 +31,22 @@ pub struct NewEntry<'a> {
     pub len: Option<u64>,
 }
 
+/// What becomes of files that are there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Existing {
+    /// They are replaced; else they are in the way.
+    pub replace: bool,
+    /// Those of the same length stay as they are, and are no trouble.
+    pub keep_same: bool,
+}
+
+impl Existing {
+    /// Whether one need not be in the way.
+    pub const fn may_be_there(self) -> bool {
+        self.replace || self.keep_same
+    }
+}
+
 /// Where a file system finds an entry again.
 #[derive(Debug, Clone)]
 pub(crate) enum Location {

@@ -68,10 +68,18 @@ pub enum FilesError {
     /// A name that the file system can't have.
     #[error("no file system of Windows can hold the name {}", named(.0))]
     BadName(OsString),
+    /// Names that the file system can't have.
+    #[error("no file system of Windows can hold {count} of these names: {}", listed(.first, *count))]
+    BadNames {
+        /// The first of them.
+        first: Vec<PathBuf>,
+        /// How many there are.
+        count: usize,
+    },
     /// The place in the volume is taken.
     #[error("/{} exists already", named(.0))]
     Exists(OsString),
-    /// The place outside of it is taken: nothing is ever overwritten there.
+    /// The place outside of it is taken: nothing is overwritten there unasked.
     #[error("{} exists already", named(.0))]
     InTheWay(PathBuf),
     /// It does not fit.
@@ -79,6 +87,19 @@ pub enum FilesError {
     NoRoom {
         /// Bytes that are free.
         free: u64,
+        /// Bytes that were to be written.
+        wanted: u64,
+    },
+    /// It does not fit beside what it is to replace.
+    #[error(
+        "there is room for {} in it beside the {} that are to be replaced, and {} are to be written",
+        words(*free), words(*old), words(*wanted)
+    )]
+    NoRoomForBoth {
+        /// Bytes that are free.
+        free: u64,
+        /// Bytes of what is to be replaced.
+        old: u64,
         /// Bytes that were to be written.
         wanted: u64,
     },
@@ -143,6 +164,12 @@ fn named(name: impl AsRef<OsStr>) -> String {
     chunks.map(text).collect()
 }
 
+/// Some paths, and that there are more.
+fn listed(first: &[PathBuf], count: usize) -> String {
+    let names: Vec<String> = first.iter().map(named).collect();
+    names.join(", ") + if count > first.len() { " and more" } else { "" }
+}
+
 explain! { FilesError, through Store {
     Self::Host { path, source, .. } => { explain_io(source).about(path) },
     Self::NoFileSystem => [NoFilesystem Contents, OpenAsDevice],
@@ -162,8 +189,10 @@ explain! { FilesError, through Store {
     Self::SameName(_) => [Exists State, PutUnderOtherName],
     Self::NotAPath(_) => [Usage Request, WriteAsPath],
     Self::BadName(_) => [Usage Request, PutUnderOtherName],
+    Self::BadNames { .. } => [Usage Request, RenameOrSkipUnfit],
     Self::Exists(_) => [Exists State, OtherNameOrForce],
-    Self::InTheWay(path) => [Exists State, ChooseAnotherName; path],
+    Self::InTheWay(path) => [Exists State, OtherNameOrForce; path],
+    Self::NoRoomForBoth { .. } => [NoSpace State, RemoveOldFirst],
     Self::NoRoom { .. } | Self::NoRoomForFiles { .. } => [NoSpace State, RemoveSomething],
     Self::Full(_) => [NoSpace State, RemoveSomething, PutBeforeStays],
     Self::RootFull { .. } => [NoSpace State, PutAsFolder],

@@ -2,10 +2,14 @@
 
 use super::entry::{Contents, Entry, EntryKind, Problem};
 use super::error::FilesError;
+use super::mounted::beside;
 use super::names::is_safe;
 use super::pattern::{At, Pattern};
 use super::volume::Files;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, Timespec, Timestamps, futimens, mkdirat, openat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, Timespec, Timestamps, futimens, mkdirat, openat, renameat, statat,
+    unlinkat,
+};
 use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -36,6 +40,8 @@ pub struct Got {
     pub folders: u64,
     /// Bytes in the files.
     pub bytes: u64,
+    /// Files that were there already, and stayed.
+    pub kept: u64,
 }
 
 /// What the caller is told while a folder is copied.
@@ -62,7 +68,7 @@ struct Copy<'a> {
 
 impl Files {
     /// Copies a file, or a folder with everything in it, to a new name (one, not a path) in a folder here, and tells what
-    /// becomes of each entry. Nothing is overwritten; files and folders are for their owner alone; links,
+    /// becomes of each entry. Nothing is overwritten unless [`meet`](Self::meet) said so; files and folders are for their owner alone; links,
     /// devices and names that are none are left out. Says what was copied, and whether all of it was:
     /// a file that can't be read is told and left out, and the rest goes on.
     pub fn get(
@@ -215,11 +221,20 @@ impl<'a> Copy<'a> {
             return Err(FilesError::Endless("folders lie in each other without end"));
         }
         let Contents { entries, problems } = self.files.entries(what)?;
-        mkdirat(into, name, Mode::RWXU).map_err(|e| host("make", path, e.into()))?;
+        let is_new = match mkdirat(into, name, Mode::RWXU) {
+            Err(rustix::io::Errno::EXIST) if self.files.existing.may_be_there() => false,
+            made => made.map(|()| true).map_err(|e| host("make", path, e.into()))?,
+        };
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let made = openat(into, name, flags, Mode::empty()).map_err(|e| host("open", path, e.into()))?;
-        self.count(|got| got.folders += 1)?;
-        (self.tell)(Taken::Made(path));
+        let made = openat(into, name, flags, Mode::empty()).map_err(|e| match e {
+            // A file, or a link.
+            rustix::io::Errno::NOTDIR | rustix::io::Errno::LOOP => FilesError::InTheWay(path.to_owned()),
+            e => host("open", path, e.into()),
+        })?;
+        if is_new {
+            self.count(|got| got.folders += 1)?;
+            (self.tell)(Taken::Made(path));
+        }
         for entry in &entries {
             self.entry(entry, made.as_fd(), path, depth)?;
         }
@@ -277,8 +292,19 @@ impl<'a> Copy<'a> {
         if left.is_some_and(|left| what.size > left) {
             return Err(FilesError::Endless("its files are larger than the volume"));
         }
+        let old = statat(into, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+        let kind = old.map(|old| FileType::from_raw_mode(old.st_mode));
+        let same = old.is_some_and(|old| u64::try_from(old.st_size) == Ok(what.size));
+        if self.files.existing.keep_same && kind == Some(FileType::RegularFile) && same {
+            return self.count(|got| got.kept += 1);
+        }
+        let replaced =
+            matches!(kind, Some(FileType::RegularFile | FileType::Symlink)) && self.files.existing.replace;
+        // The old one stays until the new one is there whole.
+        let beside = if replaced { Some(beside()?) } else { None };
+        let begun = beside.as_deref().unwrap_or(name);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let made = openat(into, name, flags, Mode::RUSR | Mode::WUSR);
+        let made = openat(into, begun, flags, Mode::RUSR | Mode::WUSR);
         let mut made = File::from(made.map_err(|e| host("make", path, e.into()))?);
         let mut failed_here = None;
         let mut length = 0;
@@ -294,17 +320,23 @@ impl<'a> Copy<'a> {
             })
         });
         // It may end in a hole, which nothing was written to.
-        let read = read.and_then(|()| made.set_len(length).map_err(|e| host("write", path, e)));
+        let read = read.and_then(|()| {
+            made.set_len(length).map_err(|e| host("write", path, e))?;
+            stamp(&made, what);
+            if !replaced {
+                return Ok(());
+            }
+            renameat(into, begun, into, name).map_err(|e| host("replace", path, e.into()))
+        });
         if let Err(e) = read {
             // The first error is the one to tell.
-            let _ = unlinkat(into, name, AtFlags::empty());
+            let _ = unlinkat(into, begun, AtFlags::empty());
             return Err(match failed_here {
                 Some(e) => host("write", path, e),
                 None if self.files.is_stopped() => self.stopped(path.to_owned()),
                 None => e,
             });
         }
-        stamp(&made, what);
         self.count(|got| {
             got.files += 1;
             got.bytes = got.bytes.saturating_add(what.size);
@@ -332,7 +364,7 @@ impl<'a> Copy<'a> {
 
     fn count(&mut self, add: impl FnOnce(&mut Got)) -> Result<(), FilesError> {
         add(&mut self.got);
-        if self.got.files + self.got.folders > MOST {
+        if self.got.files + self.got.folders + self.got.kept > MOST {
             return Err(FilesError::Endless("more than ten million entries"));
         }
         Ok(())

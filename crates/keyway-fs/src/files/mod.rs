@@ -31,7 +31,7 @@ mod window;
 
 pub use crate::calendar::utc;
 pub use clean::must_be_clean;
-pub use entry::{Contents, Entry, EntryKind, NewEntry, Problem};
+pub use entry::{Contents, Entry, EntryKind, Existing, NewEntry, Problem};
 pub use error::FilesError;
 pub use get::{Got, Taken};
 pub use mounted::{MountedFiles, NewFile};

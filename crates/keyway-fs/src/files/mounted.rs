@@ -223,12 +223,34 @@ impl MountedFiles {
         syncfs(&self.root).map_err(|e| host("write", Path::new("/"), e))
     }
 
+    /// Whether each of these is there already: a file of the same length.
+    ///
+    /// # Errors
+    /// The file system can't be read.
+    pub fn same_there(&mut self, entries: &[NewEntry<'_>]) -> Result<Vec<bool>, FilesError> {
+        let mut same = |new: &NewEntry<'_>| {
+            let Some((len, (name, folder))) = new.len.zip(new.path.split_last()) else { return Ok(false) };
+            let held = match self.held(folder, name) {
+                Err(FilesError::NotFound(_) | FilesError::NotAFolder(_)) => return Ok(false),
+                held => held?,
+            };
+            let Some((EntryKind::File, name)) = held else { return Ok(false) };
+            let about = statat(self.entered(folder)?, name, AtFlags::SYMLINK_NOFOLLOW);
+            Ok(about.is_ok_and(|about| u64::try_from(about.st_size) == Ok(len)))
+        };
+        entries.iter().map(&mut same).collect()
+    }
+
     /// Capitals don't count where Windows compares names.
     const fn ignores_case(&self) -> bool {
         matches!(self.kind, FileSystemKind::Ntfs | FileSystemKind::ExFat | FileSystemKind::Fat)
     }
 
-    fn must_be_name(&self, name: &OsStr) -> Result<(), FilesError> {
+    /// Whether the file system can hold such a name.
+    ///
+    /// # Errors
+    /// It can't.
+    pub fn must_be_name(&self, name: &OsStr) -> Result<(), FilesError> {
         if self.ignores_case() {
             return fat::must_be_name(name).map(drop);
         }
@@ -371,7 +393,7 @@ fn copy(
 }
 
 /// A name that nobody has, for a file that will take another one's place.
-fn beside() -> Result<OsString, FilesError> {
+pub(super) fn beside() -> Result<OsString, FilesError> {
     let mut random = [0; 8];
     let got = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
     got.map_err(|e| host("make", Path::new("a new name"), e))?;

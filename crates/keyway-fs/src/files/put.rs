@@ -16,7 +16,7 @@ type Names = HashMap<String, Held>;
 /// What has a name in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Held {
-    Before(EntryKind),
+    Before(EntryKind, u64),
     New,
 }
 
@@ -46,11 +46,12 @@ impl Files {
     pub fn check_new(&mut self, entries: &[NewEntry<'_>], replace: bool) -> Result<(), FilesError> {
         self.must_write()?;
         let mut folders: HashMap<Vec<String>, Names> = HashMap::new();
+        let mut old = 0u64;
         for new in entries {
             let Some((name, folder)) = new.path.split_last() else {
                 return Err(FilesError::IsAFolder(OsString::from("/")));
             };
-            fat::must_be_name(name)?;
+            self.must_be_name(name)?;
             let key: Vec<String> = folder.iter().map(|name| self.folded(name)).collect();
             let names = match folders.entry(key) {
                 Slot::Occupied(names) => names.into_mut(),
@@ -59,8 +60,9 @@ impl Files {
             let wanted = self.folded(name);
             match names.get(&wanted) {
                 Some(Held::New) => return Err(FilesError::SameName(name.clone())),
-                Some(Held::Before(kind)) if !makes(Some(*kind), new, replace)? => continue,
-                Some(Held::Before(_)) | None => {}
+                Some(Held::Before(kind, _)) if !makes(Some(*kind), new, replace)? => continue,
+                Some(Held::Before(_, size)) => old = old.saturating_add(*size),
+                None => {}
             }
             names.insert(wanted, Held::New);
             if new.len.is_none() {
@@ -70,10 +72,57 @@ impl Files {
         }
         self.window.allow(u64::MAX);
         let window = self.window.clone();
-        match &self.writer {
+        let fits = match &self.writer {
             Some(writer) => guarded(|| writer.must_fit(entries)),
             None => guarded(|| fat::must_fit(window, entries)),
+        };
+        fits.map_err(|e| match e {
+            FilesError::NoRoom { free, wanted } if old > 0 => FilesError::NoRoomForBoth { free, old, wanted },
+            e => e,
+        })
+    }
+
+    /// Whether the file system can hold such a name.
+    ///
+    /// # Errors
+    /// It can't.
+    pub fn must_be_name(&self, name: &OsStr) -> Result<(), FilesError> {
+        fat::must_be_name(name).map(drop)
+    }
+
+    /// Whether each of these is there already: a file of the same length.
+    ///
+    /// # Errors
+    /// The file system can't be written to, or read.
+    pub fn same_there(&mut self, entries: &[NewEntry<'_>]) -> Result<Vec<bool>, FilesError> {
+        self.must_write()?;
+        let mut folders: HashMap<&[OsString], HashMap<String, u64>> = HashMap::new();
+        let mut same = Vec::with_capacity(entries.len());
+        for new in entries {
+            let Some((len, (name, folder))) = new.len.zip(new.path.split_last()) else {
+                same.push(false);
+                continue;
+            };
+            let files = match folders.entry(folder) {
+                Slot::Occupied(files) => files.into_mut(),
+                Slot::Vacant(none) => none.insert(self.files_in(folder)?),
+            };
+            same.push(files.get(&self.folded(name)) == Some(&len));
         }
+        Ok(same)
+    }
+
+    /// The files in a folder, with their lengths; none where it isn't there.
+    fn files_in(&mut self, folder: &[OsString]) -> Result<HashMap<String, u64>, FilesError> {
+        let names = match self.names_in(folder) {
+            Err(FilesError::NotFound(_) | FilesError::NotAFolder(_)) => return Ok(HashMap::new()),
+            names => names?,
+        };
+        let file = |(name, held)| match held {
+            Held::Before(EntryKind::File, len) => Some((name, len)),
+            _ => None,
+        };
+        Ok(names.into_iter().filter_map(file).collect())
     }
 
     /// Looks whether this file system can be written to, and reads what that takes.
@@ -115,7 +164,7 @@ impl Files {
             return Err(problem.error);
         }
         let entries = contents.entries.into_iter();
-        Ok(entries.map(|entry| (self.folded(&entry.name), Held::Before(entry.kind))).collect())
+        Ok(entries.map(|entry| (self.folded(&entry.name), Held::Before(entry.kind, entry.size))).collect())
     }
 
     /// Writes a new file, of exactly `len` bytes, and flushes the volume. FAT and exFAT take it. With `replace` a file of that

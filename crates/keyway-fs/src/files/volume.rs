@@ -1,6 +1,6 @@
 //! The files in a volume: opened, found, listed and read.
 
-use super::entry::{Contents, Entry, EntryKind, Problem, Reader};
+use super::entry::{Contents, Entry, EntryKind, Existing, Problem, Reader};
 use super::error::{FilesError, whole};
 use super::names::folded;
 use super::window::{self, Window};
@@ -21,12 +21,19 @@ pub struct Files {
     pub(super) writer: Option<exfat_put::Writer>,
     /// Set by whoever wants a copy to stop.
     pub(super) stop: Arc<AtomicBool>,
+    /// What becomes of files that are where a copy goes.
+    pub(super) existing: Existing,
 }
 
 impl Files {
     /// Copies out of it end as soon as that is set, with [`FilesError::Stopped`].
     pub fn stop_when(&mut self, stop: Arc<AtomicBool>) {
         self.stop = stop;
+    }
+
+    /// What becomes of files that are where a copy out of it goes. Without this they are in the way.
+    pub fn meet(&mut self, existing: Existing) {
+        self.existing = existing;
     }
 
     pub(super) fn is_stopped(&self) -> bool {
@@ -49,7 +56,7 @@ impl Files {
                 other => return Err(FilesError::Unreadable(other)),
             })
         })?;
-        Ok(Self { fs, window, kind, writer: None, stop: Arc::default() })
+        Ok(Self { fs, window, kind, writer: None, stop: Arc::default(), existing: Existing::default() })
     }
 
     /// The file system's name, as the probe gave it.

@@ -23,6 +23,9 @@ pub enum BitLockerError {
     /// Its first sector is damaged.
     #[error("the volume's first sector is damaged: {0}")]
     BootSector(BootFault),
+    /// Its first sector is no more, and its metadata is there.
+    #[error("this is a BitLocker volume whose first sector is lost: its metadata is there")]
+    FirstSectorLost,
     /// Its first sector was lost while it was being converted.
     #[error(
         "a conversion of this volume was interrupted, and then its first sector was lost: what is encrypted by now \
@@ -129,6 +132,7 @@ explain! { BitLockerError, through Store | Layout {
     Self::NotBitLocker(BootFault::Nowhere) => [NotAVolume Contents, NameVolume],
     Self::NotBitLocker(_) => [NotAVolume Contents, NameVolumeOrSearch],
     Self::BootSector(_) => [Damaged Contents, RepairFirstSector],
+    Self::FirstSectorLost => [Damaged Contents, OpenByMetadata],
     Self::HalfConverted => [Converting Contents, CopyAllThenRestoreFirstPage],
     Self::NoMetadata(_) | Self::Impossible(_) | Self::DamagedKey(_) => [Damaged Contents, RestoreMetadata],
     Self::CutShort { .. } => [Damaged Contents, CopyInFull],

@@ -9,6 +9,8 @@ use super::boot::{BOOT_SECTOR_BYTES, BootSector};
 use super::eow;
 use super::first_sector::{named_places, wanted};
 use super::guid::Guid;
+use crate::inspect::looks_random;
+use keyway_fs::Superblock;
 use keyway_store::{AlignedBuf, Store};
 use std::ops::Range;
 
@@ -24,6 +26,9 @@ const SMALL: usize = 4096;
 
 /// What Keyway puts behind a file system lies in this many last bytes: looked at first.
 const TAIL: u64 = 1 << 20;
+
+/// Windows has the first copy within so many first bytes.
+const NEAR: u64 = 64 << 20;
 
 /// Encrypt-on-write information is looked for in this many bytes behind the first copy; in the volumes
 /// that Windows made it lies within 256 KiB.
@@ -59,6 +64,19 @@ pub(super) fn another_volume(store: &dyn Store, volume: Guid) -> Option<Guid> {
         other.is_some()
     });
     other
+}
+
+/// Whether a volume is there whose first sector is lost: that is no noise, no file system lies in front, and a copy of the
+/// metadata is at one of the usual places. Not all of the store is looked through.
+pub fn first_sector_is_lost(store: &dyn Store) -> bool {
+    let mut first = [0; BOOT_SECTOR_BYTES];
+    let plain = store.size() > REGION_BYTES as u64
+        && store.read_at(&mut first, 0).is_ok()
+        && !looks_random(&first)
+        && Superblock::read(store).is_ok_and(|found| found.is_none());
+    let size = store.size();
+    let tail = size.saturating_sub(TAIL) / BOOT_SECTOR_BYTES as u64 * BOOT_SECTOR_BYTES as u64;
+    plain && (first_copy(store, tail..size).is_some() || first_copy(store, 0..tail.min(NEAR)).is_some())
 }
 
 fn first_copy(store: &dyn Store, range: Range<u64>) -> Option<(u64, Block)> {

@@ -96,8 +96,10 @@ pub enum Note {
     SmallPim,
     /// The outer volume was not opened, so nothing about it could be checked.
     OuterNotOpened,
-    /// Where the outer volume's files lie is not known: its file system is not FAT.
+    /// No file system was found in the outer volume, so nobody knows what lies where.
     OuterFilesUnknown,
+    /// Files of the outer volume lay, or may have lain, where the hidden one is.
+    OuterFilesLost,
     /// The outer volume has a hidden one now.
     Protect,
 }
@@ -122,8 +124,11 @@ impl fmt::Display for Note {
                  of it lie there, or that the password is not its own"
             }
             Self::OuterFilesUnknown => {
-                "where the outer volume's files lie is known only in a FAT file system: those that lay where \
-                 the hidden volume is now are lost"
+                "no file system was found in the outer volume: what lay where the hidden volume is now is lost"
+            }
+            Self::OuterFilesLost => {
+                "files of the outer volume that lay where the hidden volume is now are lost, and its file system may be \
+                 damaged: check it before anything is written to it"
             }
             Self::Protect => "from now on open the outer volume with the hidden one protected",
         })

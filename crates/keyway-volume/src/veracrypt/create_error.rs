@@ -6,6 +6,8 @@ use crate::VolumeError;
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
 use keyway_error::explain;
+use keyway_fs::FileSystemKind;
+use keyway_fs::allocation::AllocationError;
 use keyway_fs::mkfs::MkfsError;
 use keyway_store::StoreError;
 use keyway_store::size::words;
@@ -81,8 +83,16 @@ pub enum CreateError {
     OuterFiles {
         /// The size asked for, in bytes.
         size: u64,
-        /// The largest that overwrites nothing, in bytes.
+        /// The largest that overwrites nothing, in bytes; 0 where none does.
         most: u64,
+    },
+    /// A hidden volume where the outer one may have files.
+    #[error("where the files of the outer volume's {kind} file system lie is not known: {why}")]
+    OuterUnknown {
+        /// The outer volume's file system.
+        kind: FileSystemKind,
+        /// Why its map can't be read.
+        why: AllocationError,
     },
     /// Not whole sectors.
     #[error("{size} bytes are not whole sectors of {sector_bytes} bytes")]
@@ -166,6 +176,8 @@ explain! { CreateError, through Volume | FileSystem | Store | Layout | Cipher | 
     Self::TooLargeForFileSystem { path, .. } => [State, SmallerOrOtherDisk; path],
     Self::TooSmall { least, .. } => [Usage Request, LeastVolume { bytes: *least }],
     Self::TooLarge { most, .. } => [Usage Request, LargestVolume { bytes: *most }],
+    Self::OuterFiles { most: 0, .. } => [Usage Request, MakeRoomInOuter],
+    Self::OuterUnknown { .. } => [Filesystem State, MapOrForce],
     Self::HiddenTooLarge { most, .. } | Self::OuterFiles { most, .. } =>
         [Usage Request, RoomForHidden { bytes: *most }],
     Self::NotWholeSectors { size, sector_bytes } =>

@@ -9,7 +9,7 @@
 use super::create::{Created, Fill, Keyed, NewVolume, Note, SMALLEST_VOLUME, created, fill, whole_sectors};
 use super::create_error::{CreateError, NoOuter};
 use super::header_location::{BACKUP_GROUP_BYTES, HEADERS_BYTES, HeaderLocation};
-use super::outer_files;
+use super::outer_files::{self, Files};
 use super::params::Format;
 use super::random::Noise;
 use super::unlock::{UnlockRequest, Unlocked, unlock};
@@ -38,8 +38,8 @@ pub(crate) fn largest_hidden_volume(store_bytes: u64) -> u64 {
 /// Makes a hidden volume of `size` bytes inside the volume in `store`; a hidden volume that is
 /// there already is lost. Its data area is a little smaller than `size`.
 ///
-/// `outer` opens the outer volume, to check that it can hold a hidden one and, in a FAT file
-/// system, that no files lie there; without it nothing is checked. [`Fill::Quick`] is enough where the outer volume was filled with random bytes.
+/// `outer` opens the outer volume, to check that it can hold a hidden one and that nothing of its file system lies there;
+/// without it nothing is checked. [`Fill::Quick`] is enough where the outer volume was filled with random bytes.
 ///
 /// # Errors
 /// It does not fit, the outer volume can't hold one, the wishes can't be granted, or the medium
@@ -51,24 +51,54 @@ pub fn create_hidden(
     outer: Option<&Secrets>,
     progress: &dyn Progress,
 ) -> Result<Created, CreateError> {
-    let mut sector_bytes = store.sector_bytes();
-    let mut files_end = None;
-    if let Some(outer) = outer {
-        let unlocked = check_outer(store, outer)?;
-        refuse_same_secret(outer, new.secrets)?;
-        sector_bytes = unlocked.info.sector_bytes;
-        let end = outer_files::files_end(store, &unlocked.layout)?;
-        files_end = end.map(|end| unlocked.info.data_offset.saturating_add(end));
-    }
+    make(store, size, new, outer, OuterFiles::Kept, progress)
+}
+
+/// The same where files of the outer volume may be lost.
+///
+/// # Errors
+/// As [`create_hidden`], but for the files.
+pub fn create_hidden_over(
+    store: &dyn Store,
+    size: u64,
+    new: &NewVolume<'_>,
+    outer: Option<&Secrets>,
+    progress: &dyn Progress,
+) -> Result<Created, CreateError> {
+    make(store, size, new, outer, OuterFiles::Lost, progress)
+}
+
+/// What may become of the outer volume's files.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OuterFiles {
+    Kept,
+    Lost,
+}
+
+fn make(
+    store: &dyn Store,
+    size: u64,
+    new: &NewVolume<'_>,
+    outer: Option<&Secrets>,
+    become_of: OuterFiles,
+    progress: &dyn Progress,
+) -> Result<Created, CreateError> {
+    let unlocked = outer.map(|outer| check_outer(store, outer)).transpose()?;
+    outer.map_or(Ok(()), |outer| refuse_same_secret(outer, new.secrets))?;
+    let sector_bytes = unlocked.as_ref().map_or(store.sector_bytes(), |outer| outer.info.sector_bytes);
     whole_sectors(size, sector_bytes)?;
     let data = data_range(store.size(), size)?;
-    if let Some(end) = files_end.filter(|end| data.start < *end) {
-        let most = store.size().saturating_sub(BACKUP_GROUP_BYTES).saturating_sub(end);
-        return Err(CreateError::OuterFiles {
-            size,
-            most: most / u64::from(sector_bytes) * u64::from(sector_bytes),
-        });
-    }
+    let note = match &unlocked {
+        None => Some(Note::OuterNotOpened),
+        Some(outer) => match refuse_over_files(store, outer, size, &data) {
+            Err(CreateError::OuterFiles { .. } | CreateError::OuterUnknown { .. })
+                if become_of == OuterFiles::Lost =>
+            {
+                Some(Note::OuterFilesLost)
+            }
+            checked => checked?,
+        },
+    };
     let keyed = Keyed::new(new)?;
     let header = keyed.header(data.clone(), sector_bytes, true)?;
     if new.fill == Fill::Random {
@@ -78,12 +108,30 @@ pub fn create_hidden(
     keyed.finish(store, &header, [HeaderLocation::BackupHidden, HeaderLocation::Hidden])?;
     let mut made = created(store, &header, keyed.suite, new)?;
     made.notes.push(Note::Protect);
-    match (outer, files_end) {
-        (None, _) => made.notes.push(Note::OuterNotOpened),
-        (Some(_), None) => made.notes.push(Note::OuterFilesUnknown),
-        (Some(_), Some(_)) => {}
-    }
+    made.notes.extend(note);
     Ok(made)
+}
+
+/// Refuses a hidden volume whose data would lie where the outer one's file system has something, or may have.
+fn refuse_over_files(
+    store: &dyn Store,
+    outer: &Unlocked,
+    size: u64,
+    data: &Range<u64>,
+) -> Result<Option<Note>, CreateError> {
+    let at = outer.info.data_offset;
+    let end = match outer_files::files(store, &outer.layout, data.end.saturating_sub(at))? {
+        Files::End(end) => at.saturating_add(end),
+        Files::NoFileSystem => return Ok(Some(Note::OuterFilesUnknown)),
+        Files::Unknown(kind, why) => return Err(CreateError::OuterUnknown { kind, why }),
+    };
+    if data.start >= end {
+        return Ok(None);
+    }
+    let unit = u64::from(outer.info.sector_bytes).max(1);
+    // A small one leaves less at the end, so what is free for a large one may not be for it.
+    let most = store.size().saturating_sub(BACKUP_GROUP_BYTES).saturating_sub(end) / unit * unit;
+    Err(CreateError::OuterFiles { size, most: if most < SMALLEST_HIDDEN_VOLUME { 0 } else { most } })
 }
 
 /// Whether a hidden volume can have so many bytes in a volume of so many, headers included.

@@ -1,12 +1,18 @@
-//! Finds where the files of a FAT file system in an outer volume end.
+//! Finds where the files in an outer volume end, by its file system's own map.
 //!
 //! A FAT file system keeps one entry for each cluster; behind the last one that is not 0 nothing
-//! is in use. Fields of the boot sector: Microsoft's *FAT File System Specification*, 1.03. Other
-//! file systems spread their files and metadata over the whole volume: no answer for them.
+//! is in use. Fields of the boot sector: Microsoft's *FAT File System Specification*, 1.03. NTFS, exFAT and ext
+//! have maps of their clusters, which `keyway-fs` reads. Of any other file system nobody knows it here.
 
-use keyway_engine::{Layout, Mapping};
+use super::create_error::CreateError;
+use keyway_engine::{Layout, Mapping, Segment};
+use keyway_fs::allocation::{Allocation, AllocationError};
 use keyway_fs::{FileSystemKind, Superblock};
-use keyway_store::{AlignedBuf, Store, StoreError};
+use keyway_store::{AlignedBuf, Operation, Store, StoreError};
+use std::io;
+
+/// What the outer volume's sectors are called where they can't be read.
+const NAME: &str = "the outer volume";
 
 /// Bytes of the table looked at at a time.
 const PIECE: u64 = 64 * 1024;
@@ -26,25 +32,49 @@ struct Fat {
     cluster_bytes: u64,
 }
 
-/// The first byte of the volume behind which no file lies. `None`: no FAT, so nobody knows.
-pub(super) fn files_end(store: &dyn Store, layout: &Layout) -> Result<Option<u64>, StoreError> {
-    let size = layout.size();
+/// How far the outer volume's files reach.
+#[derive(Debug)]
+pub(super) enum Files {
+    /// Nothing below the end that was asked about is used behind this byte of the volume.
+    End(u64),
+    /// No file system was found.
+    NoFileSystem,
+    /// There is one, and nobody knows which clusters it uses.
+    Unknown(FileSystemKind, AllocationError),
+}
+
+/// How far the files reach that begin below `end`.
+pub(super) fn files(store: &dyn Store, layout: &Layout, end: u64) -> Result<Files, CreateError> {
+    let plain = Plain { store, layout };
+    let Some(found) = Superblock::read(&plain)? else { return Ok(Files::NoFileSystem) };
+    if found.kind == FileSystemKind::Fat {
+        let known = fat_end(&plain)?.map(Files::End);
+        let other = AllocationError::Unsupported("FAT's second table");
+        return Ok(known.unwrap_or(Files::Unknown(found.kind, other)));
+    }
+    match Allocation::read(&plain) {
+        Ok(map) => Ok(Files::End(map.used_end(end))),
+        Err(AllocationError::Store(e)) => Err(e.into()),
+        Err(e) => Ok(Files::Unknown(found.kind, e)),
+    }
+}
+
+/// The first byte behind which no file of a FAT file system lies. `None`: its first table says nothing of that.
+fn fat_end(plain: &Plain<'_>) -> Result<Option<u64>, StoreError> {
+    let size = plain.size();
     let mut head = AlignedBuf::zeroed(4096);
-    if size < 4096 || !read(store, layout, &mut head, 0)? {
+    if size < 4096 {
         return Ok(None);
     }
-    let is_fat =
-        Superblock::of_first_page(&head, size).is_some_and(|found| found.kind == FileSystemKind::Fat);
-    let boot = head.get(..512).filter(|_| is_fat).unwrap_or_default();
+    plain.read_at(&mut head, 0)?;
+    let boot = head.get(..512).unwrap_or_default();
     let Some(fat) = Fat::parse(boot).filter(|fat| fat.clusters_start <= size) else { return Ok(None) };
     let mut end = fat.bytes;
     let mut piece = AlignedBuf::zeroed(0);
     while end > 0 {
         let start = end.saturating_sub(1) / PIECE * PIECE;
         piece.resize((end - start) as usize);
-        if !read(store, layout, &mut piece, fat.start + start)? {
-            return Ok(None);
-        }
+        plain.read_at(&mut piece, fat.start + start)?;
         if let Some(last) = piece.iter().rposition(|byte| *byte != 0) {
             return Ok(Some(fat.used_until(start + last as u64).min(size)));
         }
@@ -94,17 +124,52 @@ impl Fat {
     }
 }
 
-/// Decrypts whole data units from `offset` on; `false` where they are not in one stored segment.
-fn read(store: &dyn Store, layout: &Layout, buf: &mut [u8], offset: u64) -> Result<bool, StoreError> {
-    let end = offset.saturating_add(buf.len() as u64);
-    let holds =
-        |segment: &&keyway_engine::Segment| offset >= segment.start && end <= segment.start + segment.len;
-    let Some(segment) = layout.segments().iter().find(holds) else { return Ok(false) };
-    let Mapping::Encrypted { store_offset, first_unit, cipher } = &segment.mapping else { return Ok(false) };
-    let within = offset - segment.start;
-    store.read_at(buf, store_offset + within)?;
-    cipher.decrypt_sectors(buf, first_unit + within / u64::from(cipher.unit_bytes()));
-    Ok(true)
+/// The outer volume's sectors, to be read.
+struct Plain<'a> {
+    store: &'a dyn Store,
+    layout: &'a Layout,
+}
+
+impl Store for Plain<'_> {
+    /// Whole sectors in one stored segment: a new volume's layout has no other.
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
+        let end = offset.saturating_add(buf.len() as u64);
+        let holds = |segment: &&Segment| offset >= segment.start && end <= segment.start + segment.len;
+        let found =
+            self.layout.segments().iter().find(holds).map(|segment| (segment.start, &segment.mapping));
+        let Some((start, Mapping::Encrypted { store_offset, first_unit, cipher })) = found else {
+            return Err(StoreError::past_end(Operation::Read, NAME, offset, buf.len(), self.layout.size()));
+        };
+        let within = offset - start;
+        self.store.read_at(buf, store_offset + within)?;
+        cipher.decrypt_sectors(buf, first_unit + within / u64::from(cipher.unit_bytes()));
+        Ok(())
+    }
+
+    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
+        let reason = io::Error::from(io::ErrorKind::ReadOnlyFilesystem);
+        Err(StoreError::new(Operation::Write, NAME, offset, buf.len(), reason))
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn discard(&self, _: u64, _: u64) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn size(&self) -> u64 {
+        self.layout.size()
+    }
+
+    fn sector_bytes(&self) -> u32 {
+        self.store.sector_bytes()
+    }
+
+    fn is_read_only(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -151,7 +151,9 @@ pub fn unlock(store: &dyn Store, request: &UnlockRequest<'_>) -> Result<Unlocked
     let found = match find(store, request, request.secrets, &places) {
         // The two secrets may have been exchanged; only then is the hidden header looked at with the outer one's.
         Err(wrong @ VolumeError::WrongSecret { .. }) if protecting => {
-            let hidden = self::places(request, HeaderLocation::is_hidden);
+            // The copy at the end would say the same, and take as long again.
+            let backup = request.header == HeaderChoice::Backup;
+            let hidden = self::places(request, |place| place.is_hidden() && place.is_backup() == backup);
             let exchanged = find(store, request, request.secrets, &hidden).is_ok();
             return Err(if exchanged { VolumeError::IsHidden } else { wrong });
         }

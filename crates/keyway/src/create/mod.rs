@@ -7,6 +7,7 @@
 
 mod bitlocker;
 mod created;
+mod in_words;
 mod place;
 mod plan;
 mod protectors;
@@ -14,6 +15,7 @@ mod veracrypt;
 
 pub use bitlocker::{BitLockerCreated, BitLockerOptions, description, method};
 pub use created::{Created, CreatedDetails};
+pub use in_words::key_rows;
 pub use keyway_cipher::{Algorithm, Chain};
 pub use keyway_fs::mkfs::FileSystem;
 pub use keyway_volume::HashName;

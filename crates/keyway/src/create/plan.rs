@@ -14,6 +14,8 @@ use crate::session::refuse_if_open;
 use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_engine::Access;
+use keyway_fs::FileSystemKind;
+use keyway_fs::allocation::AllocationError;
 use keyway_fs::mkfs::{FileSystem, MkfsError};
 use keyway_store::Store;
 use keyway_volume::bitlocker::{self, Method, RecoveryPassword};
@@ -32,7 +34,7 @@ pub struct CreateRequest {
     pub bytes: Option<u64>,
     /// A hidden volume of so many bytes, inside the one that is there or that is made.
     pub hidden_bytes: Option<u64>,
-    /// A file that is there is replaced.
+    /// A file that is there is replaced; where a hidden volume goes into a volume that is there, files of that one are lost.
     pub replace: bool,
     /// The format.
     pub format: Family,
@@ -174,6 +176,11 @@ impl CreateRequest {
             false => Some(NewPlace::find(&self.path, self.bytes, self.replace)?),
         };
         self.check_size(place.as_ref())?;
+        let unread = self.filesystem.filter(|_| self.hidden_bytes.is_some() && !inside).and_then(unread_map);
+        if let Some(kind) = unread {
+            let why = AllocationError::Unknown;
+            return Err(about(&self.path)(CreateError::OuterUnknown { kind, why }));
+        }
         let loses = match &place {
             None => Some(CreateLoss::OuterEnd),
             Some(place) if place.is_device() => Some(CreateLoss::Device),
@@ -254,6 +261,7 @@ impl CreateRequest {
         veracrypt::check_hash(options.hash).map_err(about(&self.path))?;
         (options.quick, options.filesystem) = (self.quick, self.filesystem);
         options.label.clone_from(&self.label);
+        options.over_files = self.replace && self.bytes.is_none();
         let pim = if self.hidden_bytes.is_some() { self.hidden_secret.pim } else { self.secret.pim };
         let (cipher, hash) = (options.cipher.to_string(), options.hash);
         Ok((cipher, hash, PlannedDetails::VeraCrypt { pim, hidden_bytes: self.hidden_bytes, options }))
@@ -283,6 +291,15 @@ impl CreateRequest {
         let (cipher, to_go) = (method.name().to_owned(), self.to_go);
         let protectors = self.protectors.clone();
         Ok((cipher, HashName::Sha256, PlannedDetails::BitLocker { to_go, protectors, options }))
+    }
+}
+
+/// The file system in which nobody knows where a hidden volume would lie over something.
+fn unread_map(fs: FileSystem) -> Option<FileSystemKind> {
+    match fs {
+        FileSystem::Xfs => Some(FileSystemKind::Xfs),
+        FileSystem::Btrfs => Some(FileSystemKind::Btrfs),
+        _ => None,
     }
 }
 
@@ -351,7 +368,12 @@ impl CreatePlan {
                     (Some(place), Some(outer)) => options.create(place, outer, progress)?.notes,
                     _ => Vec::new(),
                 };
-                let mut made = options.create_hidden(path, bytes, outer.as_ref(), &secret, progress)?;
+                let made = options.create_hidden(path, bytes, outer.as_ref(), &secret, progress);
+                if made.is_err() && place.as_ref().is_some_and(|place| !place.is_device()) {
+                    // The first error counts.
+                    let _ = std::fs::remove_file(path);
+                }
+                let mut made = made?;
                 made.notes.extend(notes);
                 Ok(self.made_veracrypt(made, &secret))
             }

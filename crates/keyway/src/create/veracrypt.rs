@@ -24,13 +24,22 @@ pub struct VeraCryptOptions {
     pub filesystem: Option<FileSystem>,
     /// The file system's name.
     pub label: Option<String>,
+    /// A hidden volume is made also where files of the outer one lie, or may lie.
+    pub over_files: bool,
 }
 
 impl Default for VeraCryptOptions {
     /// As VeraCrypt's own: AES, SHA-512, filled with random bytes; no file system yet.
     fn default() -> Self {
         let cipher = Chain::single(Algorithm::Aes256);
-        Self { cipher, hash: HashName::Sha512, quick: false, filesystem: None, label: None }
+        Self {
+            cipher,
+            hash: HashName::Sha512,
+            quick: false,
+            filesystem: None,
+            label: None,
+            over_files: false,
+        }
     }
 }
 
@@ -68,7 +77,7 @@ impl VeraCryptOptions {
     }
 
     /// Makes a hidden volume of `bytes` bytes inside the volume at this path. `outer` opens that one, to check that it can
-    /// hold a hidden one; without it nothing is checked.
+    /// hold a hidden one and that none of its files lie there; without it nothing is checked.
     ///
     /// # Errors
     /// As [`VeraCryptOptions::create`]; or it does not fit.
@@ -82,7 +91,8 @@ impl VeraCryptOptions {
     ) -> Result<VeraCryptCreated, Error> {
         let target = Target::existing(path).map_err(about(path))?;
         let new = self.new_volume(secret);
-        let created = veracrypt::create_hidden(target.store(), bytes, &new, outer, &by_steps(progress));
+        let create = if self.over_files { veracrypt::create_hidden_over } else { veracrypt::create_hidden };
+        let created = create(target.store(), bytes, &new, outer, &by_steps(progress));
         self.finish(path, target, created.map_err(about(path))?, progress)
     }
 

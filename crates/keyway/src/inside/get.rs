@@ -1,10 +1,10 @@
 //! Files out of a volume: to new ones here, or to somebody who takes their bytes.
 
-use super::{Asks, InsideVolume, NotDone, absolute, in_json};
+use super::{Asks, InsideVolume, NotDone, absolute, in_json, is_none};
 use crate::error::{Error, Misuse};
 use crate::key_file::must_have_folder;
 use crate::log_file;
-use keyway_fs::files::{EntryKind, FilesError, Pattern, Taken};
+use keyway_fs::files::{EntryKind, Existing, FilesError, Pattern, Taken};
 use serde::Serialize;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -27,15 +27,17 @@ impl Destination {
     /// What a person means by `to`: a folder that is there, in which it gets its `own` name, or a new name.
     ///
     /// # Errors
-    /// It has no name of its own, or `to` ends in none; there is something of that name, or no folder for it.
-    pub fn find(to: &Path, own: Option<&OsStr>) -> Result<Self, Error> {
+    /// It has no name of its own, or `to` ends in none; there is something of that name that is in the way, or no folder for it.
+    pub fn find(to: &Path, own: Option<&OsStr>, existing: Existing) -> Result<Self, Error> {
         let found = Self::meant(to, own)?;
         let path = found.folder.join(&found.name);
         must_have_folder(&path)?;
-        // Through a link as well: nothing is overwritten.
+        // Through a link as well: nothing is overwritten unasked.
         match path.symlink_metadata() {
             // Of what matches a pattern each has its own name.
-            Ok(about) if found.own || !about.is_dir() => Err(FilesError::InTheWay(path).into()),
+            Ok(about) if (found.own || !about.is_dir()) && !existing.may_be_there() => {
+                Err(FilesError::InTheWay(path).into())
+            }
             _ => Ok(found),
         }
     }
@@ -44,8 +46,8 @@ impl Destination {
     ///
     /// # Errors
     /// As [`Destination::find`].
-    pub fn named(to: &Path, own: Option<&OsStr>) -> Result<Option<Self>, Error> {
-        if to == Path::new("-") { Ok(None) } else { Self::find(to, own).map(Some) }
+    pub fn named(to: &Path, own: Option<&OsStr>, existing: Existing) -> Result<Option<Self>, Error> {
+        if to == Path::new("-") { Ok(None) } else { Self::find(to, own, existing).map(Some) }
     }
 
     fn meant(to: &Path, own: Option<&OsStr>) -> Result<Self, Error> {
@@ -83,6 +85,9 @@ pub struct Copied {
     pub folders: u64,
     /// Bytes in the files.
     pub bytes: u64,
+    /// Files that were there already, and stayed.
+    #[serde(skip_serializing_if = "is_none")]
+    pub kept: u64,
     /// Links and the like.
     pub left_out: Vec<NotDone>,
     /// What could not be read.
@@ -98,9 +103,14 @@ impl InsideVolume {
         self.files.stop_when(stop);
     }
 
+    /// What becomes of files that are where [`InsideVolume::get`] copies to. Without this they are in the way.
+    pub fn meet(&mut self, existing: Existing) {
+        self.files.meet(existing);
+    }
+
     /// Copies a file, or a folder with everything in it; or, where there is none of that name and it has wildcards, all that
     /// matches it, into a folder that is made where it isn't there. What is left out or can't be read is told as it comes, and the
-    /// rest goes on. Nothing is overwritten, and no name in the volume leads out of the folder that is made.
+    /// rest goes on. Nothing is overwritten unless [`InsideVolume::meet`] said so, and no name in the volume leads out of the folder that is made.
     ///
     /// # Errors
     /// It isn't there, or can't be written here.
@@ -165,6 +175,7 @@ impl InsideVolume {
             files: got.files,
             folders: got.folders,
             bytes: got.bytes,
+            kept: got.kept,
             left_out,
             failed,
             is_complete,

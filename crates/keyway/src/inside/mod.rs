@@ -7,8 +7,9 @@ mod put;
 mod trial;
 
 pub use get::{Copied, Destination};
+pub use keyway_fs::files::Existing;
 pub use list::{ListedFile, Listing};
-pub use put::{NewFiles, PutPlan, PutTarget, PutTo};
+pub use put::{NewFiles, PutHow, PutPlan, PutTarget, PutTo};
 
 use crate::error::{Error, about};
 use crate::locked::LockedVolume;
@@ -84,6 +85,12 @@ impl Asks {
 /// A path in a volume, from its root.
 fn absolute(path: &[std::ffi::OsString]) -> PathBuf {
     Path::new("/").join(path.iter().collect::<PathBuf>())
+}
+
+/// A count that is not told.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+const fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// JSON is text, and names need not be: then they are their bytes.

@@ -2,7 +2,7 @@
 
 use super::mounted::{Mounted, must_be_writable};
 use super::trial::Trial;
-use super::{Asks, NotDone, absolute, in_json};
+use super::{Asks, NotDone, absolute, in_json, is_none};
 use crate::error::{Error, Misuse, about};
 use crate::locked::LockedVolume;
 use crate::log_file;
@@ -10,10 +10,11 @@ use crate::progress::{Progress, Stage};
 use crate::session::ServingProgram;
 use crate::volume::{Volume, files_in};
 use keyway_engine::{Access, Device};
-use keyway_fs::files::{EntryKind, Files, FilesError, NewEntry, NewFile, must_be_clean, parse};
+use keyway_fs::files::{EntryKind, Existing, Files, FilesError, NewEntry, NewFile, must_be_clean, parse};
 use keyway_fs::{FileSystemKind, Superblock};
 use keyway_store::Caching;
 use serde::Serialize;
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -202,6 +203,18 @@ fn also_here(files: &[PathBuf], last: &OsStr) -> Option<PathBuf> {
     (may_be_meant && !files.iter().any(same)).then(|| last.to_owned())
 }
 
+/// What is done with names that are taken, and with those that can't be.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PutHow {
+    /// What becomes of files that are there already.
+    pub existing: Existing,
+    /// What has a name that the file system can't hold is left out, and the rest is put.
+    pub skip_unfit: bool,
+}
+
+/// How many names are told that the file system can't hold.
+const TOLD: usize = 10;
+
 /// Files that are to be put into a volume, or were. Nothing has been written before it is run.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
@@ -226,9 +239,15 @@ pub struct PutPlan {
     /// Links and the like.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<NotDone>,
-    /// Where each goes, in the order of what was found.
+    /// Files and folders whose names the file system can't hold.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unfit: Vec<NotDone>,
+    /// Files that are there already, and stay.
+    #[serde(skip_serializing_if = "is_none")]
+    pub kept: u64,
+    /// Where each goes, with its number among what was found.
     #[serde(skip)]
-    places: Vec<Vec<OsString>>,
+    places: Vec<(usize, Vec<OsString>)>,
 }
 
 impl PutPlan {
@@ -266,13 +285,51 @@ impl PutTarget<'_> {
         .map_err(about)
     }
 
+    fn must_be_name(&mut self, name: &OsStr) -> Result<(), Error> {
+        let about = about::<FilesError>(&self.volume);
+        match &mut self.within {
+            Within::Mounted(mounted) => mounted.files()?.must_be_name(name),
+            Within::Ours(files, _) => files.must_be_name(name),
+        }
+        .map_err(about)
+    }
+
+    fn same_there(&mut self, entries: &[NewEntry<'_>]) -> Result<Vec<bool>, Error> {
+        let about = about::<FilesError>(&self.volume);
+        match &mut self.within {
+            Within::Mounted(mounted) => mounted.files()?.same_there(entries),
+            Within::Ours(files, _) => files.same_there(entries),
+        }
+        .map_err(about)
+    }
+
+    /// Those whose own names, or those of a folder around them, the file system can't hold: their numbers, and what is told of
+    /// those that are not in another.
+    fn unfit(&mut self, new: &NewFiles, places: &[(usize, Vec<OsString>)]) -> (HashSet<usize>, Vec<NotDone>) {
+        let (mut numbers, mut told) = (HashSet::new(), Vec::<NotDone>::new());
+        for (at, place) in places {
+            let Some((found, name)) = new.found.get(*at).zip(place.last()) else { continue };
+            // A folder comes before what is in it, and all that is in it follows at once.
+            let within = told.last().is_some_and(|folder| found.path.starts_with(&folder.path));
+            let refused = self.must_be_name(name);
+            if within {
+                numbers.insert(*at);
+            } else if refused.is_err() {
+                numbers.insert(*at);
+                let reason = "no file system of Windows can hold that name".to_owned();
+                told.push(NotDone { path: found.path.clone(), reason });
+            }
+        }
+        (numbers, told)
+    }
+
     /// Plans to put files into the volume: into a folder that is there, or, of one, under a new name. What stands against
     /// any of them is found out here.
     ///
     /// # Errors
     /// The volume can't be read; there is no such folder; there is one of that name, no room, or a file system that is only
     /// read.
-    pub fn plan_put(&mut self, new: &NewFiles, to: &PutTo, replace: bool) -> Result<PutPlan, Error> {
+    pub fn plan_put(&mut self, new: &NewFiles, to: &PutTo, how: PutHow) -> Result<PutPlan, Error> {
         let PutTo { path: to, asks, also_here } = to;
         let is_folder = self.kind_of(to)? == Some(EntryKind::Folder);
         if let (false, Some(here)) = (is_folder, also_here) {
@@ -289,21 +346,43 @@ impl PutTarget<'_> {
             Asks::NoFile | Asks::Nothing => {}
         }
         let mut places = Vec::new();
-        for found in &new.found {
+        for (at, found) in new.found.iter().enumerate() {
             let own = new.own.get(found.of).filter(|_| is_folder);
             let own = own
                 .map(|own| own.clone().ok_or_else(|| Misuse::NoNewName(found.path.clone())))
                 .transpose()?;
-            places.push(to.iter().cloned().chain(own).chain(found.below.iter().cloned()).collect());
+            let below = found.below.iter().cloned();
+            places.push((at, to.iter().cloned().chain(own).chain(below).collect::<Vec<_>>()));
         }
-        let lens = new.found.iter().map(|found| found.file.map(|(len, _)| len));
-        let entries: Vec<NewEntry<'_>> =
-            places.iter().zip(lens.clone()).map(|(path, len): (&Vec<_>, _)| NewEntry { path, len }).collect();
-        self.check_new(&entries, replace)?;
         let [file, path] = match (new.named.as_slice(), places.first()) {
-            ([one], Some(place)) => [one.clone(), absolute(place)],
+            ([one], Some((_, place))) => [one.clone(), absolute(place)],
             _ => [PathBuf::new(), absolute(to)],
         };
+        // All of them are known before anything is written.
+        let (numbers, unfit) = self.unfit(new, &places);
+        match (unfit.as_slice(), how.skip_unfit, new.found.len()) {
+            ([], ..) | (_, true, _) => {}
+            // What stands against it is told of the one.
+            (_, false, 1) => places
+                .iter()
+                .try_for_each(|(_, place)| place.last().map_or(Ok(()), |name| self.must_be_name(name)))?,
+            (all, false, _) => {
+                let first = all.iter().take(TOLD).map(|one| one.path.clone()).collect();
+                return Err(about(&self.volume)(FilesError::BadNames { first, count: all.len() }));
+            }
+        }
+        places.retain(|(at, _)| !numbers.contains(at));
+        let len_of = |at: usize| new.found.get(at).and_then(|found| found.file).map(|(len, _)| len);
+        let mut kept = 0;
+        if how.existing.keep_same {
+            let same = self.same_there(&entries(&places, len_of))?;
+            kept = same.iter().filter(|same| **same).count() as u64;
+            let mut same = same.into_iter();
+            places.retain(|_| !same.next().unwrap_or(false));
+        }
+        let replace = how.existing.replace;
+        self.check_new(&entries(&places, len_of), replace)?;
+        let lens = places.iter().map(|(at, _)| len_of(*at));
         Ok(PutPlan {
             volume: self.volume.clone(),
             file,
@@ -313,6 +392,8 @@ impl PutTarget<'_> {
             bytes: lens.flatten().sum(),
             replaces: replace,
             left_out: new.left_out.clone(),
+            unfit,
+            kept,
             places,
         })
     }
@@ -338,6 +419,16 @@ impl PutTarget<'_> {
     }
 }
 
+/// What is to be made, as a file system is asked about it.
+fn entries(places: &[(usize, Vec<OsString>)], len_of: impl Fn(usize) -> Option<u64>) -> Vec<NewEntry<'_>> {
+    places.iter().map(|(at, path)| NewEntry { path, len: len_of(*at) }).collect()
+}
+
+/// What is put, with where it goes.
+fn chosen<'a>(plan: &'a PutPlan, new: &'a NewFiles) -> impl Iterator<Item = (&'a Vec<OsString>, &'a Found)> {
+    plan.places.iter().filter_map(|(at, place)| Some((place, new.found.get(*at)?)))
+}
+
 /// Puts files by our own writers, once they have been tried where that must be.
 fn into_ours(
     mut own: Files,
@@ -353,7 +444,7 @@ fn into_ours(
     // A guard that refuses the last byte would leave the first ones.
     if let Some(trial) = trial {
         let mut files = Files::open(Arc::new(trial), Some(own.kind())).map_err(&about)?;
-        for (place, found) in plan.places.iter().zip(&new.found) {
+        for (place, found) in chosen(plan, new) {
             let tried = match found.file {
                 Some((len, modified)) => files.put_checked(place, io::repeat(0), len, modified),
                 None => files.put_folder(place),
@@ -383,7 +474,7 @@ fn into_ours(
         files += 1;
         put.map_err(&about)
     };
-    let done = plan.places.iter().zip(&new.found).try_for_each(&mut put);
+    let done = chosen(plan, new).try_for_each(&mut put);
     // Also after an error: what was put before stays.
     let kept = own.flush().map_err(&about);
     done.and(kept)
@@ -419,7 +510,7 @@ fn into_mounted(
     let about = about::<FilesError>(&plan.volume);
     let files = mounted.files()?;
     let mut done = 0;
-    for (place, found) in plan.places.iter().zip(&new.found) {
+    for (place, found) in chosen(plan, new) {
         let Some((len, modified)) = found.file else {
             files.put_folder(place, found.mode).map_err(&about)?;
             continue;

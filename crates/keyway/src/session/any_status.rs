@@ -1,9 +1,11 @@
 //! What a name stands for: an open volume, one that is not, or one that is half converted.
 
 use super::overview::{OpenVolume, VolumeStatus, WaitingVolume};
+use crate::disk::{self, Disk, DiskPartition};
 use crate::error::Error;
 use crate::medium;
 use crate::under_way::{Description, describe};
+use crate::unlock::UnlockArguments;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -29,7 +31,10 @@ impl AnyStatus {
     /// # Errors
     /// It isn't there, can't be read, is plainly no volume, or is damaged.
     pub fn of(name: &Path, partition: Option<u32>, journal: Option<&Path>) -> Result<Self, Error> {
-        let open = OpenVolume::find(name)?;
+        let open = match OpenVolume::find(name)? {
+            None => of_partition(name, partition)?,
+            open => open,
+        };
         let of_dead = |all: Vec<WaitingVolume>| all.into_iter().next().filter(|_| open.is_none());
         let killed = of_dead(WaitingVolume::killed(Some(name))?);
         let (path, converts) = match (&open, &killed) {
@@ -48,7 +53,7 @@ impl AnyStatus {
                 open: open.map(Box::new),
             });
         }
-        let status = match open {
+        let mut status = match open {
             Some(open) => open.into(),
             None => {
                 let waiting = of_dead(WaitingVolume::named(Some(name))?);
@@ -57,6 +62,7 @@ impl AnyStatus {
                 VolumeStatus { waiting: waiting.clone(), killed: killed.clone(), ..locked }
             }
         };
+        status.partition = partition_of(name, &status, partition);
         Ok(Self::Volume(Box::new(status)))
     }
 
@@ -72,6 +78,43 @@ impl AnyStatus {
             Self::Converting { open, .. } => open.is_some(),
         }
     }
+}
+
+/// The open volume that is a partition of that disk: the one that is meant, or any where several may be.
+fn of_partition(disk: &Path, number: Option<u32>) -> Result<Option<OpenVolume>, Error> {
+    let devices = match disk::meant(disk, &arguments(number)) {
+        Ok(Some(meant)) => meant.device.into_iter().collect(),
+        Err(Error::Disk(_)) if number.is_none() => keyway_sys::partitions(disk),
+        _ => Vec::new(),
+    };
+    for device in devices {
+        if let Some(open) = OpenVolume::find(&device)? {
+            return Ok(Some(open));
+        }
+    }
+    Ok(None)
+}
+
+/// Which partition of a disk that is, where the disk was named.
+fn partition_of(disk: &Path, status: &VolumeStatus, number: Option<u32>) -> Option<DiskPartition> {
+    let Some(OpenVolume { state, .. }) = &status.session else {
+        return Some(disk::meant(disk, &arguments(number)).ok()??.partition);
+    };
+    let same =
+        |one: &Path| one.canonicalize().is_ok_and(|one| disk.canonicalize().is_ok_and(|disk| one == disk));
+    if same(&state.volume) {
+        let own = state.details.get("partition").and_then(Value::as_u64);
+        let own = own.and_then(|own| u32::try_from(own).ok());
+        return Some(disk::meant(disk, &arguments(number.or(own))).ok()??.partition);
+    }
+    // What was named may also be what it is attached by.
+    let partition = keyway_sys::partition_of(&state.volume).ok()??;
+    let disk = Disk::on(disk).ok()?.filter(|_| same(&partition.drive))?;
+    disk.partitions.into_iter().find(|one| one.offset_bytes == partition.start)
+}
+
+fn arguments(partition: Option<u32>) -> UnlockArguments {
+    UnlockArguments { partition, ..UnlockArguments::new() }
 }
 
 impl OpenVolume {

@@ -71,7 +71,12 @@ fn duration(nanoseconds: u64) -> String {
 pub fn windows_fields(status: &VolumeStatus) -> Vec<(&'static str, String)> {
     let unknown = || "Unknown".to_owned();
     let protectors = status.key_protectors.as_array().map(Vec::as_slice).unwrap_or_default();
-    let mut rows = vec![
+    let partition = status.partition.iter().map(|one| {
+        let (at, size) = (words(one.offset_bytes), words(one.size_bytes));
+        ("  Partition:", format!("{} of the disk, {size} at {at}", one.number))
+    });
+    let mut rows: Vec<_> = partition.collect();
+    rows.extend([
         ("  Size:", words(status.size_bytes)),
         ("  BitLocker Version:", status.bitlocker_version.unwrap_or("None").to_owned()),
         ("  Conversion Status:", status.conversion_status.clone()),
@@ -80,7 +85,7 @@ pub fn windows_fields(status: &VolumeStatus) -> Vec<(&'static str, String)> {
         ("  Protection Status:", status.protection_status.to_owned()),
         ("  Lock Status:", status.lock_status.to_owned()),
         ("  Identification Field:", unknown()),
-    ];
+    ]);
     let kinds = protectors.iter().filter_map(|p| Some((p.get("kind")?.as_str()?, p.get("id")?.as_str()?)));
     let mut label = "  Key Protectors:";
     for (kind, id) in kinds {

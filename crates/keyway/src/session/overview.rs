@@ -2,7 +2,7 @@
 
 use super::in_use::open_name;
 use super::others::OtherUser;
-use crate::disk;
+use crate::disk::{self, DiskPartition};
 use crate::drive::{self, Drive, LockState};
 use crate::error::{Error, about};
 use crate::under_way::{at_rest, resume_with, running};
@@ -12,7 +12,7 @@ use keyway_attach::session::{self, SessionState, SessionStatus};
 use keyway_engine::Access;
 use keyway_fs::{Container, FoundFileSystem};
 use keyway_store::{Caching, Store};
-use keyway_volume::bitlocker::{self, Conversion, Method};
+use keyway_volume::bitlocker::{self, BitLockerError, Conversion, Method};
 use keyway_volume::{VolumeError, inspect};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -169,6 +169,9 @@ pub struct VolumeStatus {
     /// What its owner wrote on it; a drive's model.
     #[serde(skip)]
     pub description: Option<String>,
+    /// The partition that it is, where a disk was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partition: Option<DiskPartition>,
     /// How it is open.
     #[serde(skip)]
     pub session: Option<OpenVolume>,
@@ -210,6 +213,7 @@ impl From<OpenVolume> for VolumeStatus {
             lock_status: "Unlocked",
             key_protectors: details.get("key_protectors").cloned().unwrap_or_else(|| json!([])),
             description: text("description").map(str::to_owned),
+            partition: None,
             session: Some(open),
             other_user: None,
             resume_with: None,
@@ -243,6 +247,9 @@ impl VolumeStatus {
         if !bitlocker::is_volume(&store)? {
             if let Some(container) = Container::on(&store)? {
                 return Err(Error::Container { path: path.to_owned(), container });
+            }
+            if bitlocker::first_sector_is_lost(&store) {
+                return Err(about(path)(BitLockerError::FirstSectorLost));
             }
             // What has a file system in front is nobody's volume; `manage-bde` has these words for it.
             let plain = FoundFileSystem::find(&store).is_ok_and(|found| found.is_some());
@@ -316,6 +323,7 @@ impl VolumeStatus {
             lock_status: "Locked",
             key_protectors: json!([]),
             description: None,
+            partition: None,
             session: None,
             other_user: None,
             resume_with: None,

@@ -80,6 +80,8 @@ pub(super) fn inside() -> Vec<Failure> {
         E::NotAFile(name()),
         E::NotAPath(name()),
         E::BadName(name()),
+        E::BadNames { first: vec![v()], count: 2 },
+        E::NoRoomForBoth { free: 4096, old: 8192, wanted: 8192 },
         E::NotAPattern(name()),
         E::NoMatch(name()),
         E::PatternForOne("/*.txt".into()),
