@@ -2236,7 +2236,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__get)
-            opts="-v -q -h --require-sandbox --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
+            opts="-v -q -h --force --skip-existing --require-sandbox --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3904,7 +3904,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__put)
-            opts="-v -q -h --force --to --protect-hidden --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --verbose --quiet --progress --log --help"
+            opts="-v -q -h --force --skip-existing --skip-unfit --to --protect-hidden --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

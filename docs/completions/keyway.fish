@@ -356,6 +356,8 @@ complete -c keyway -n "__fish_keyway_using_subcommand get" -l progress -d 'Tell 
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand get" -l force -d 'Put them in the place of files of these names'
+complete -c keyway -n "__fish_keyway_using_subcommand get" -l skip-existing -d 'Leave files of these names and lengths as they are: an interrupted copy goes on'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l system -d 'The volume is an encrypted system partition or drive'
@@ -399,6 +401,8 @@ line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l force -d 'Put them in the place of files of these names'
+complete -c keyway -n "__fish_keyway_using_subcommand put" -l skip-existing -d 'Leave files of these names and lengths as they are: an interrupted copy goes on'
+complete -c keyway -n "__fish_keyway_using_subcommand put" -l skip-unfit -d 'Copy the rest where some have names that the file system can\'t hold'
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l protect-hidden -d 'Refuse writes that would damage the hidden volume'
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l dry-run -d 'Print what would be done, and do nothing'

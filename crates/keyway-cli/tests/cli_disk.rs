@@ -5,8 +5,9 @@
 mod cli_support;
 
 use cli_support::{Cli, PASSWORD, has_fuse};
-use keyway_testkit::require_tool;
-use std::fs::{read, write};
+use keyway_testkit::{require_root, require_tool, skip};
+use std::fs::{create_dir, read, write};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 const SECTOR: usize = 512;
@@ -294,4 +295,76 @@ fn a_bitlocker_volume_whose_beginning_is_lost_is_known_by_its_metadata() {
     // Zeros are nothing but zeros where there is no metadata.
     write(cli.path("none"), vec![0; 8 * MIB]).expect("written");
     cli.fails(4, "not-a-volume", "only zeros", "info @none");
+}
+
+/// A loop device of a disk that shows its partitions, the second of which may be mounted.
+struct LoopDisk(String);
+
+impl LoopDisk {
+    /// `partitions`: where each begins and how long it is, in MiB.
+    fn on(cli: &Cli, image: &str, partitions: &[(usize, usize)]) -> Option<Self> {
+        let (losetup, addpart) = (require_tool("losetup")?, require_tool("addpart")?);
+        let shown = ["--find", "--show", "--partscan"];
+        let done = Command::new(losetup).args(shown).arg(cli.path(image)).output().expect("losetup runs");
+        if !done.status.success() {
+            skip(&format!("losetup gives no loop device: {}", said(&done)));
+            return None;
+        }
+        let disk = Self(String::from_utf8_lossy(&done.stdout).trim().to_owned());
+        for (number, (start, len)) in (1..).zip(partitions) {
+            // A kernel that can read partition tables has it already.
+            let sectors = [start, len].map(|mib| (mib * MIB / SECTOR).to_string());
+            let _ = Command::new(&addpart).arg(&disk.0).arg(number.to_string()).args(sectors).output();
+            if !PathBuf::from(disk.partition(number)).exists() {
+                skip("loop devices show no partitions here");
+                return None;
+            }
+        }
+        Some(disk)
+    }
+
+    fn partition(&self, number: u32) -> String {
+        format!("{}p{number}", self.0)
+    }
+}
+
+impl Drop for LoopDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.partition(2)).output();
+        let _ = Command::new("losetup").arg("--detach").arg(&self.0).output();
+    }
+}
+
+#[test]
+fn a_disk_with_a_mounted_partition_is_left_alone_and_an_open_one_is_found_by_its_disk() {
+    if !require_root() || !has_fuse() {
+        return;
+    }
+    let volumes = Volumes::with_bitlocker();
+    let cli = &volumes.cli;
+    let Some(()) = cli.make("fs", 8 << 20, "mkfs.ext4", &["-q", "-F"]) else { return };
+    volumes.disk("disk", &["bl", "fs"]);
+    let Some(disk) = LoopDisk::on(cli, "disk", &[(1, 64), (65, 8)]) else { return };
+    let (whole, second) = (&disk.0, disk.partition(2));
+    create_dir(cli.path("at")).expect("made");
+    let mounted = Command::new("mount").arg(&second).arg(cli.path("at")).output().expect("runs");
+    assert!(mounted.status.success(), "{}", said(&mounted));
+    let before = read(cli.path("disk")).expect("read");
+    for device in [whole, &second] {
+        let words = format!("create {device} --quick --yes --force --password-file @pw --pim 1");
+        let error = &cli.json(6, &words)["error"];
+        assert!(error["message"].as_str().expect("text").contains("it is mounted at"), "{error}");
+    }
+    let erased = format!("erase {whole} --partition 2 --yes --password-file @pw --pim 1 --format veracrypt");
+    assert!(cli.json(6, &erased)["error"].to_string().contains("mounted"), "{erased}");
+    assert!(read(cli.path("disk")).expect("read")[..64 * MIB] == before[..64 * MIB]);
+    let unmounted = Command::new("umount").arg(&second).output().expect("runs");
+    assert!(unmounted.status.success(), "{}", said(&unmounted));
+
+    cli.ends(0, &format!("open {whole} --attach fuse --password-file @pw"));
+    let status = cli.json(0, &format!("status {whole}"));
+    assert_eq!((&status["partition"]["number"], &status["lock_status"]), (&1.into(), &"Unlocked".into()));
+    let text = String::from_utf8(cli.ends(0, &format!("status {whole}")).stdout).expect("text");
+    assert!(text.contains(&disk.partition(1)) && text.contains("1 of the disk, 64 MiB at 1 MiB"), "{text}");
+    cli.ends(0, &format!("close {}", disk.partition(1)));
 }

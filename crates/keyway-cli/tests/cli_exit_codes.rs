@@ -333,7 +333,7 @@ fn hidden_volumes_ask_before_they_overwrite() {
     let before = std::fs::read(cli.path("v")).expect("the volume");
     cli.refused(
         "usage",
-        "will be overwritten; files of the outer volume that lie",
+        "It is refused where files of the outer volume lie there",
         &format!("create @v {with}"),
     );
     assert_eq!(std::fs::read(cli.path("v")).expect("the volume"), before);

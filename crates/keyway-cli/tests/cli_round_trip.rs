@@ -328,9 +328,9 @@ fn a_hidden_volume_is_made_over_nothing_of_the_outer_file_system() {
         cli.refused(
             "usage",
             "its file system may be damaged",
-            &format!("create @{fs} --hidden 60M --force {hidden}"),
+            &format!("create @{fs} --hidden 63M --force {hidden}"),
         );
-        let over = cli.json(0, &format!("create @{fs} --hidden 60M --force {hidden} --yes"));
+        let over = cli.json(0, &format!("create @{fs} --hidden 63M --force {hidden} --yes"));
         assert!(over["warnings"].to_string().contains("are lost"), "{over}");
     }
     if made("xfs") && made("ext4") {
