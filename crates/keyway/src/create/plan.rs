@@ -175,12 +175,12 @@ impl CreateRequest {
             true => None,
             false => Some(NewPlace::find(&self.path, self.bytes, self.replace)?),
         };
-        self.check_size(place.as_ref())?;
         let unread = self.filesystem.filter(|_| self.hidden_bytes.is_some() && !inside).and_then(unread_map);
         if let Some(kind) = unread {
             let why = AllocationError::Unknown;
             return Err(about(&self.path)(CreateError::OuterUnknown { kind, why }));
         }
+        self.check_size(place.as_ref())?;
         let loses = match &place {
             None => Some(CreateLoss::OuterEnd),
             Some(place) if place.is_device() => Some(CreateLoss::Device),
