@@ -108,7 +108,9 @@ pub(crate) fn mount(device: &Path, wanted: &MountPlan, read_only: bool) -> Resul
         source,
     };
     let Some(name) = &found else {
-        return Err(fail(io::Error::other("make one on the device first")));
+        return Err(fail(io::Error::other(
+            "it is empty or damaged: be sure that no files were in it before you make one",
+        )));
     };
     let (mut flags, own) = split(&wanted.options);
     flags |= MountFlags::NOSUID | MountFlags::NODEV;

@@ -591,7 +591,7 @@ fn what_is_not_built_or_can_not_be_is_refused() {
     cli.fails(
         1,
         "exists",
-        "no conversion of this volume needs it, perhaps another one's does:",
+        "no conversion of this volume needs it: if it is an old journal, remove it,",
         &format!("encrypt @d --journal @journal {SECRET} --yes"),
     );
     image.ext4_is_whole("d");

@@ -38,6 +38,7 @@ mod planned;
 mod ranges;
 mod rebuild;
 mod redundancy;
+mod size_before;
 mod source;
 mod step;
 mod stripe_window;
@@ -54,5 +55,6 @@ pub use marker::{ConversionKind, FoundVeraCrypt, JournalLocation, MARKER_BYTES, 
 pub use mover::{Checkpoint, Conversion, Progress};
 pub use planned::PlannedConversion;
 pub use redundancy::Redundancy;
+pub use size_before::must_have_its_size;
 pub use source::LostSectors;
 pub use step::{Keyed, Move, Side, Small, Step, Wipe};

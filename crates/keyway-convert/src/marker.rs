@@ -196,6 +196,13 @@ impl VeraCryptMarker {
         })
     }
 
+    /// The size of the medium on which this page is a marker.
+    pub(crate) fn size_in(page: &[u8]) -> Option<u64> {
+        Self::parse(page)
+            .map(|marker| (marker.size, marker.fits(marker.size)))
+            .and_then(|(size, fits)| fits.then_some(size))
+    }
+
     /// Whether it can be this medium's: whatever is computed from it lies inside.
     fn fits(&self, store_bytes: u64) -> bool {
         let page = MARKER_BYTES as u64;

@@ -42,8 +42,8 @@ pub struct Erased {
     pub erased: bool,
 }
 
-/// Plans to destroy every key of a volume. A BitLocker volume needs no secret for that; a VeraCrypt or TrueCrypt volume
-/// does: without one it can't be told from any other file.
+/// Plans to destroy every key of a volume. A BitLocker volume needs no secret for that, but one that is named must open it;
+/// a VeraCrypt or TrueCrypt volume needs one: without it can't be told from any other file.
 ///
 /// # Errors
 /// It can't be written, or is no volume that the secret opens.
@@ -51,7 +51,15 @@ pub fn erase<'a>(volume: &'a LockedVolume<'a>) -> Result<ErasePlan<'a>, Error> {
     volume.must_be_free(Access::ReadWrite)?;
     let format = volume.family()?;
     let headers = match format {
-        Family::BitLocker => None,
+        Family::BitLocker => {
+            // Who names a secret means the volume that it opens.
+            if volume.sources.is_given() {
+                let secrets = volume.bitlocker_key()?;
+                let opened = bitlocker::unlock(&volume.to_look()?, &bitlocker::UnlockRequest::new(&secrets));
+                opened.map_err(|e| volume.said(e))?;
+            }
+            None
+        }
         Family::VeraCrypt => {
             must_be_noise(&volume.path, &volume.arguments)?;
             let secret = volume.veracrypt_key()?;

@@ -111,6 +111,13 @@ impl CrossFormatMarker {
         self.file.as_os_str().len() <= LONGEST_PATH
     }
 
+    /// The size of the medium on which this page is a marker.
+    pub(crate) fn size_in(page: &[u8]) -> Option<u64> {
+        let (_, body) = unframe(page, &MAGIC)?;
+        let size = u64::from_le_bytes(*body.get(24..)?.first_chunk()?);
+        Self::parse(page, size).map(|mark| mark.size)
+    }
+
     fn parse(page: &[u8], store_bytes: u64) -> Option<Self> {
         let (id, body) = unframe(page, &MAGIC)?;
         let number = |at: usize| Some(u64::from_le_bytes(*body.get(at..)?.first_chunk()?));

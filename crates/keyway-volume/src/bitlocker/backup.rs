@@ -26,14 +26,14 @@ use super::metadata::{COPIES, CopyState, Metadata};
 use super::reader::Reader;
 use super::rewrite::{RewriteError, write_copies};
 use super::search;
-use super::unlock::{OpenedKeys, UnlockRequest, unlock};
+use super::unlock::{Locked, OpenedKeys, UnlockRequest, look, unlock};
 use crate::ReadBack;
 use crate::overlay::Overlay;
 use crate::veracrypt::CreateError;
 use keyway_error::{explain, explain_io};
 use keyway_store::{AlignedBuf, Store, StoreError};
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{io, iter};
 
 /// What a backup file starts with.
 pub(crate) const BACKUP_SIGNATURE: [u8; 8] = *b"KEYWAYBL";
@@ -233,6 +233,21 @@ impl HeaderBackup {
         Ok(Self { volume_bytes, first_sector: first_sector.to_vec(), region: copy, block })
     }
 
+    /// The volume as it would be with it.
+    fn over<'a>(&self, store: &'a dyn Store) -> Overlay<'a> {
+        let first = iter::once((0, self.first_sector.clone()));
+        let copies = self.block.copies.map(|at| (at, self.region.to_vec()));
+        Overlay::new(store, first.chain(copies).collect())
+    }
+
+    /// What can be said without a secret of the volume as it would be with it: what opens it, for instance.
+    ///
+    /// # Errors
+    /// It does not fit the medium, or that failed.
+    pub fn look(&self, store: &dyn Store) -> Result<Locked, BitLockerError> {
+        look(&self.over(store))
+    }
+
     /// Restores it, if `request` opens the volume with it: the secret is that of the time of the
     /// backup. With `force` also where the volume is another one now, or has another size.
     pub fn restore(
@@ -241,10 +256,7 @@ impl HeaderBackup {
         request: &UnlockRequest<'_>,
         force: bool,
     ) -> Result<(), BackupError> {
-        let patches = [(0, self.first_sector.clone())].into_iter();
-        let copies = self.block.copies.map(|at| (at, self.region.to_vec()));
-        let overlay = Overlay::new(store, patches.chain(copies).collect());
-        unlock(&overlay, request)?;
+        unlock(&self.over(store), request)?;
         let present = Metadata::read(store).ok();
         if !force {
             if store.size() != self.volume_bytes {

@@ -83,6 +83,7 @@ pub enum NotConvertible {
 }
 
 explain! { NotConvertible {
+    Self::Windows(ReadOnly::CutOff) => [Damaged Contents, CheckCopy],
     Self::Windows(why) => [Unsupported Machine, (why.advice())],
     Self::Bitmaps => [Unsupported Machine, LetWindowsFinish],
     Self::Shape => [Unsupported Machine, CopyReadOnly],

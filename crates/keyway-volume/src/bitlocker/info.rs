@@ -181,6 +181,9 @@ pub enum ReadOnly {
         "its conversion was interrupted and left a log; let Windows finish it, then it can be written here"
     )]
     ConversionLog,
+    /// The medium ends before it does: what a change does not reach would stay as it is, and be lost when it comes back.
+    #[error("the file or device ends before it does; copy it again in full, then it can be written")]
+    CutOff,
 }
 
 impl ReadOnly {
@@ -192,6 +195,7 @@ impl ReadOnly {
                 "Windows is still encrypting it and wants whatever is written to be encrypted and entered in its bitmaps"
             }
             Self::ConversionLog => "its conversion was interrupted and left a log",
+            Self::CutOff => "this is not the whole volume: the file or device ends before it does",
         }
     }
 
@@ -200,6 +204,7 @@ impl ReadOnly {
         match self {
             Self::FirstSector => Advice::SeeThenRepair,
             Self::EncryptOnWrite | Self::ConversionLog => Advice::LetWindowsFinishThenWrite,
+            Self::CutOff => Advice::CheckCopy,
         }
     }
 }

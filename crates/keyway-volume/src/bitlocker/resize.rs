@@ -28,6 +28,7 @@ use super::data_key::cipher;
 use super::entry::Value;
 use super::error::BitLockerError;
 use super::filetime::FileTime;
+use super::info::ReadOnly;
 use super::map::Map;
 use super::metadata::{CopyState, Metadata};
 use super::metadata_locations::MetadataLocations;
@@ -104,6 +105,9 @@ impl Resizable {
                 "a To Go volume has a small file system in front that tells its size",
                 Advice::MakeNewVolume,
             );
+        }
+        if let Some(why @ ReadOnly::CutOff) = read_only {
+            return refused(why.what(), why.advice());
         }
         let all = block.state == EncryptionState::Encrypted && block.next_state == EncryptionState::Encrypted;
         if read_only.is_some() || boot.eow.is_some() || !all {

@@ -1,5 +1,6 @@
 //! Opening a volume: a secret opens a protector, the volume master key in it opens the data key.
 
+use super::block::Block;
 use super::codes::{Method, Protection, role};
 use super::data_key::{cipher, layer_key};
 use super::entry::Protector;
@@ -150,7 +151,15 @@ fn read_only(metadata: &Metadata, eow: Option<&EncryptOnWrite>, map: &Map) -> Op
     if metadata.block().state == EncryptionState::ConvertingWithLog {
         return Some(ReadOnly::ConversionLog);
     }
+    if is_cut_off(metadata.block(), eow, map.volume_bytes()) {
+        return Some(ReadOnly::CutOff);
+    }
     (eow.is_some() && map.encrypted_bytes() < map.volume_bytes()).then_some(ReadOnly::EncryptOnWrite)
+}
+
+/// Whether the medium has less than what is encrypted.
+fn is_cut_off(block: &Block, eow: Option<&EncryptOnWrite>, present: u64) -> bool {
+    block.state == EncryptionState::Encrypted && eow.is_none() && block.encrypted_bytes > present
 }
 
 fn warnings(
@@ -177,7 +186,7 @@ fn warnings(
     if info.protection_suspended {
         warnings.push(Warning::Suspended);
     }
-    if block.state == EncryptionState::Encrypted && eow.is_none() && block.encrypted_bytes > info.data_bytes {
+    if is_cut_off(block, eow, info.data_bytes) {
         warnings.push(Warning::CutOff { expected: block.encrypted_bytes, present: info.data_bytes });
     } else if info.encrypted_bytes < info.data_bytes {
         let (encrypted, total) = (info.encrypted_bytes, info.data_bytes);

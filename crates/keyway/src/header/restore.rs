@@ -117,7 +117,9 @@ impl RestorePlan<'_> {
         let Self { locked: volume, from, other_keys, .. } = self;
         let (from, subject) = match from {
             Origin::BitLocker(backup) => {
-                let secrets = volume.bitlocker_key()?;
+                // By what opens the backup: of the volume's own metadata nothing may be left.
+                let look = || backup.look(&volume.to_look()?).map_err(|e| volume.said(e));
+                let secrets = volume.sources.bitlocker_key_of(&volume.path, volume.secrets, look)?;
                 let store = volume.to_change()?;
                 let restored = backup.restore(&store, &UnlockRequest::new(&secrets), other_keys);
                 restored.map_err(|e| volume.said(e))?;

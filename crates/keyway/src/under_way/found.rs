@@ -54,6 +54,7 @@ impl Found {
                 return Ok(Some(found));
             }
         }
+        keyway_convert::must_have_its_size(store)?;
         Ok(None)
     }
 

@@ -26,7 +26,8 @@ pub(super) fn converting() -> Vec<Failure> {
         AllocationError::NoRoom,
     ];
     let mut all: Vec<Failure> = allocation.map(|error| E::Allocation(error).into()).into();
-    let windows = [ReadOnly::FirstSector, ReadOnly::EncryptOnWrite, ReadOnly::ConversionLog];
+    let windows =
+        [ReadOnly::FirstSector, ReadOnly::EncryptOnWrite, ReadOnly::ConversionLog, ReadOnly::CutOff];
     all.extend(windows.map(|why| Failure::from(E::NotConvertible(NotConvertible::Windows(why)))));
     all.extend(failures![
         E::Store(failed(Operation::Write)),
