@@ -92,6 +92,12 @@ pub enum ChangeError {
     /// The backup belongs to another volume, or to this one before it was made anew.
     #[error("this volume has other master keys than the backup: restoring it would make the data unreadable")]
     OtherMasterKeys,
+    /// Neither a header nor the data says that the backup is this volume's.
+    #[error(
+        "nothing shows that the backup is of this volume: no header that is there opens with this secret, and the backup's \
+         keys make no file system of the data"
+    )]
+    NothingShown,
     /// There is no embedded copy.
     #[error("this volume keeps no copy of its header")]
     NoCopy,
@@ -146,6 +152,6 @@ explain! { ChangeError, through Open | Make {
     Self::NotHidden => [NotHidden Secret, GiveHiddenSecret],
     Self::NotABackup { path, .. } => [NotABackup Contents, NameHeaderBackup; path],
     Self::BackupFile { path, source } => { explain_io(source).about(path) },
-    Self::OtherMasterKeys => [OtherMasterKeys State, CheckBackup],
+    Self::OtherMasterKeys | Self::NothingShown => [OtherMasterKeys State, CheckBackup],
     Self::NoCopy => [Failed State, RestoreFromFile],
 } }

@@ -24,6 +24,7 @@ mod header;
 mod header_location;
 mod outer_files;
 mod params;
+mod plain_sectors;
 pub(crate) mod random;
 mod resize;
 mod restore;

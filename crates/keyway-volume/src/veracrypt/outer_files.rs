@@ -5,14 +5,11 @@
 //! have maps of their clusters, which `keyway-fs` reads. Of any other file system nobody knows it here.
 
 use super::create_error::CreateError;
-use keyway_engine::{Layout, Mapping, Segment};
+use super::plain_sectors::Plain;
+use keyway_engine::Layout;
 use keyway_fs::allocation::{Allocation, AllocationError};
 use keyway_fs::{FileSystemKind, Superblock};
-use keyway_store::{AlignedBuf, Operation, Store, StoreError};
-use std::io;
-
-/// What the outer volume's sectors are called where they can't be read.
-const NAME: &str = "the outer volume";
+use keyway_store::{AlignedBuf, Store, StoreError};
 
 /// Bytes of the table looked at at a time.
 const PIECE: u64 = 64 * 1024;
@@ -121,54 +118,6 @@ impl Fat {
         let entry = (byte * 8 + 7) / self.entry_bits;
         // Entries 0 and 1 stand for no cluster.
         entry.saturating_sub(1).saturating_mul(self.cluster_bytes).saturating_add(self.clusters_start)
-    }
-}
-
-/// The outer volume's sectors, to be read.
-struct Plain<'a> {
-    store: &'a dyn Store,
-    layout: &'a Layout,
-}
-
-impl Store for Plain<'_> {
-    /// Whole sectors in one stored segment: a new volume's layout has no other.
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
-        let end = offset.saturating_add(buf.len() as u64);
-        let holds = |segment: &&Segment| offset >= segment.start && end <= segment.start + segment.len;
-        let found =
-            self.layout.segments().iter().find(holds).map(|segment| (segment.start, &segment.mapping));
-        let Some((start, Mapping::Encrypted { store_offset, first_unit, cipher })) = found else {
-            return Err(StoreError::past_end(Operation::Read, NAME, offset, buf.len(), self.layout.size()));
-        };
-        let within = offset - start;
-        self.store.read_at(buf, store_offset + within)?;
-        cipher.decrypt_sectors(buf, first_unit + within / u64::from(cipher.unit_bytes()));
-        Ok(())
-    }
-
-    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
-        let reason = io::Error::from(io::ErrorKind::ReadOnlyFilesystem);
-        Err(StoreError::new(Operation::Write, NAME, offset, buf.len(), reason))
-    }
-
-    fn flush(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn discard(&self, _: u64, _: u64) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn size(&self) -> u64 {
-        self.layout.size()
-    }
-
-    fn sector_bytes(&self) -> u32 {
-        self.store.sector_bytes()
-    }
-
-    fn is_read_only(&self) -> bool {
-        true
     }
 }
 

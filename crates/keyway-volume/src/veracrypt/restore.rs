@@ -11,8 +11,11 @@ use super::change_error::ChangeError;
 use super::create_header::{Seal, get};
 use super::header::Header;
 use super::header_location::{HEADER_BYTES, HEADER_SPACE_BYTES, HeaderLocation};
+use super::plain_sectors::Plain;
 use super::unlock::{HeaderChoice, OpenedHeader, UnlockRequest, unlock};
 use crate::overlay::Overlay;
+use keyway_engine::Layout;
+use keyway_fs::Superblock;
 use keyway_store::Store;
 use std::path::Path;
 
@@ -87,19 +90,30 @@ pub fn header_restore(
         RestoreFrom::File(_) => [opened.place].into_iter().chain(copy).collect(),
     };
     if guard == KeysGuard::Same {
-        refuse_other_keys(store, opened, &seal, &places)?;
+        let has_its_keys = refuse_other_keys(store, opened, &seal, &places)?;
+        let from_outside = matches!(from, RestoreFrom::File(_)) && opened.place != HeaderLocation::System;
+        if from_outside && !has_its_keys && !shows_a_file_system(store, &unlocked.layout) {
+            return Err(ChangeError::NothingShown);
+        }
     }
     rewrite(store, &opened.header, &seal, &places)?;
     Ok(Restored { hidden: opened.place.is_hidden(), places })
 }
 
-/// A header that still opens with the secret says which master keys the data has.
+/// Whether the master keys of a backup make a file system of the data: that is how they show that it is theirs, where no
+/// header does.
+fn shows_a_file_system(store: &dyn Store, layout: &Layout) -> bool {
+    Superblock::read(&Plain { store, layout }).is_ok_and(|found| found.is_some())
+}
+
+/// A header that still opens with the secret says which master keys the data has. Whether there is one.
 fn refuse_other_keys(
     store: &dyn Store,
     opened: &OpenedHeader,
     seal: &Seal<'_>,
     places: &[HeaderLocation],
-) -> Result<(), ChangeError> {
+) -> Result<bool, ChangeError> {
+    let mut opens = false;
     for place in places {
         let Some(offset) = place.offset(store.size()) else { continue };
         // A header that can't be read is what a restore is for.
@@ -114,8 +128,9 @@ fn refuse_other_keys(
         if *place == HeaderLocation::System {
             refuse_other_extent(&opened.header, there.as_ref())?;
         }
+        opens |= there.is_some();
     }
-    Ok(())
+    Ok(opens)
 }
 
 /// A system's header says how far its encryption has come, and no other place does.

@@ -243,6 +243,7 @@ pub(super) fn changing() -> Vec<Failure> {
         E::NotABackup { path: "b".into(), bytes: 77 },
         E::BackupFile { path: "b".into(), source: io(2) },
         E::OtherMasterKeys,
+        E::NothingShown,
         E::NoCopy,
         Change::Make(ProtectError::PasswordLength(3)),
         Change::Make(ProtectError::Stopped),
