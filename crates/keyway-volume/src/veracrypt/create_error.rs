@@ -177,6 +177,7 @@ explain! { CreateError, through Volume | FileSystem | Store | Layout | Cipher | 
     Self::TooSmall { least, .. } => [Usage Request, LeastVolume { bytes: *least }],
     Self::TooLarge { most, .. } => [Usage Request, LargestVolume { bytes: *most }],
     Self::OuterFiles { most: 0, .. } => [Usage Request, MakeRoomInOuter],
+    Self::OuterUnknown { why: AllocationError::Dirty(_), .. } => [Filesystem State, MountByItsSystem, Force],
     Self::OuterUnknown { .. } => [Filesystem State, MapOrForce],
     Self::HiddenTooLarge { most, .. } | Self::OuterFiles { most, .. } =>
         [Usage Request, RoomForHidden { bytes: *most }],

@@ -158,6 +158,10 @@ pub(super) fn making() -> Vec<Failure> {
         E::OuterFiles { size: 4096, most: 512 },
         E::OuterFiles { size: 4096, most: 0 },
         E::OuterUnknown { kind: keyway_fs::FileSystemKind::Xfs, why: AllocationError::Unknown },
+        E::OuterUnknown {
+            kind: keyway_fs::FileSystemKind::Ntfs,
+            why: AllocationError::Dirty("it is mounted")
+        },
         E::NotWholeSectors { size: 5000, sector_bytes: 4096 },
         E::HashNotOffered(HashName::Ripemd160),
         E::PimTooLarge(99_999),
