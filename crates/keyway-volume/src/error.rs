@@ -1,7 +1,7 @@
 //! Why a volume could not be opened, made or changed, sorted by whose fault it is.
 
 use crate::looks::Looks;
-use crate::veracrypt::{BACKUP_GROUP_BYTES, HeaderFault, HeaderLocation, LARGEST_PIM};
+use crate::veracrypt::{BACKUP_BYTES, BACKUP_GROUP_BYTES, HeaderFault, HeaderLocation, LARGEST_PIM};
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
 use keyway_error::{Advice, explain};
@@ -79,6 +79,9 @@ pub enum VolumeError {
 /// A header that names an end beyond the file's is in order: it is the file that was cut off.
 fn damaged(place: HeaderLocation, fault: HeaderFault) -> String {
     match fault {
+        HeaderFault::BeyondEnd { present: BACKUP_BYTES, .. } => {
+            "this is a backup of a volume's header, and not the volume".to_owned()
+        }
         HeaderFault::BeyondEnd { end, present } => format!(
             "this is not the whole volume: its data area ends at byte {end}, and the file or device at {present}"
         ),
@@ -89,6 +92,7 @@ fn damaged(place: HeaderLocation, fault: HeaderFault) -> String {
 /// What mends a damaged header.
 fn mend(place: HeaderLocation, fault: HeaderFault) -> Advice {
     match (place.backup(), fault) {
+        (_, HeaderFault::BeyondEnd { present: BACKUP_BYTES, .. }) => Advice::RestoreHeader,
         (_, HeaderFault::BeyondEnd { end, .. }) => {
             Advice::CopyAgain { bytes: end.saturating_add(BACKUP_GROUP_BYTES) }
         }

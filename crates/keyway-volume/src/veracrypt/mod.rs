@@ -58,6 +58,7 @@ pub use params::{Derivation, Format, HashName, UnknownHash};
 pub use random::{Noise, RandomError};
 pub(crate) use resize::noise_over;
 pub use resize::{ResizeError, Resized, resize};
+pub(crate) use restore::BACKUP_BYTES;
 pub use restore::{KeysGuard, RestoreFrom, Restored, check_backup, header_restore};
 pub use sealed::SealedHeader;
 pub use search_pace::{KeySearch, KeyWatch};

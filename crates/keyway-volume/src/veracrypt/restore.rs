@@ -20,7 +20,7 @@ use keyway_store::Store;
 use std::path::Path;
 
 /// Bytes of a backup: two header slots.
-pub(super) const BACKUP_BYTES: u64 = 2 * HEADER_SPACE_BYTES;
+pub(crate) const BACKUP_BYTES: u64 = 2 * HEADER_SPACE_BYTES;
 
 /// Bytes of a backup of a volume from before TrueCrypt 6.0: two headers.
 pub(super) const OLD_BACKUP_BYTES: u64 = 2 * HEADER_BYTES as u64;
