@@ -6,6 +6,16 @@ _keyway_paths() {
     fi
 }
 
+_keyway_open() {
+    local IFS=$'\n'
+    local open="$(keyway status --json 2>/dev/null |
+        sed -n 's/^ *"\(volume\|device\|mountpoint\)": "\([^"\\]*\)",\{0,1\}$/\2/p')"
+    COMPREPLY=($(compgen -W "${open}" -- "$1"))
+    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+        compopt -o filenames 2>/dev/null
+    fi
+}
+
 _keyway() {
     local i cur prev opts cmd
     COMPREPLY=()
@@ -416,6 +426,10 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__close)
+            if [[ ${cur} != -* && ! ${prev} =~ ^--(log|progress|journal|partition)$ ]] ; then
+                _keyway_open "${cur}"
+                return 0
+            fi
             opts="-v -q -h --all --if-open --exit-code --dry-run --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -4076,7 +4090,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__resume)
-            opts="-v -q -h --full-journal --skip-unreadable --limit --online --mount --dry-run --password-file --password-fd --keyfile --pim --new-password-file --new-password-fd --new-keyfile --new-pim --recovery-password --startup-key --tpm --pin-file --pin-fd --journal --json --yes --verbose --quiet --progress --log --help"
+            opts="-v -q -h --try-variants --full-journal --skip-unreadable --limit --online --mount --dry-run --password-file --password-fd --keyfile --pim --new-password-file --new-password-fd --new-keyfile --new-pim --recovery-password --startup-key --tpm --pin-file --pin-fd --journal --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4264,6 +4278,10 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__status)
+            if [[ ${cur} != -* && ! ${prev} =~ ^--(log|progress|journal|partition)$ ]] ; then
+                _keyway_open "${cur}"
+                return 0
+            fi
             opts="-v -q -h --partition --exit-code --journal --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -1342,6 +1342,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand resume" -l progress -d 'Te
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand resume" -l try-variants -d 'Try a wrong password in other spellings, too, as `open` does'
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l full-journal -d 'Write everything to the journal before it is written to its place, for a drive that may damage more than 64 KiB in a row when its power fails'
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l online -d 'Attach the volume and stay here to serve it: it can be read and written while it is converted'
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l dry-run -d 'Print what would be done, and do nothing'
@@ -1592,3 +1593,5 @@ complete -c keyway -n "__fish_keyway_using_subcommand doctor" -l yes -d 'Do what
 complete -c keyway -n "__fish_keyway_using_subcommand doctor" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand doctor" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand close" -f -a "(keyway status --json 2>/dev/null | string replace -rf '^ *\"(?:volume|device|mountpoint)\": \"([^\"\\\\]*)\",?$' '\$1')"
+complete -c keyway -n "__fish_keyway_using_subcommand status" -f -a "(keyway status --json 2>/dev/null | string replace -rf '^ *\"(?:volume|device|mountpoint)\": \"([^\"\\\\]*)\",?$' '\$1')"

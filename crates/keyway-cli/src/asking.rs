@@ -1,13 +1,35 @@
 //! The library's questions for secrets, asked on the terminal.
 
-use crate::failure::Failure;
-use crate::output::note;
+use crate::failure::{Exit, Failure};
+use crate::output::{be_brief, note};
 use crate::prompt;
-use keyway::drive::Authority;
 use keyway::secrets::{Question, Secrets, Subject, Wanted};
-use keyway::shown::name_of;
 use keyway::{Error, SecretBytes};
 use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How often a secret that was typed wrong may be typed, as cryptsetup has it.
+const TRIES: usize = 3;
+
+/// What was asked in this try: for what opens a volume, and for anything.
+static ASKED: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+/// Runs a verb, and once more where the only secret that was asked for is wrong: nothing has been done then.
+pub(crate) fn in_tries(
+    run: impl Fn() -> Result<(), Failure>,
+    tell: impl Fn(&Failure),
+) -> Result<(), Failure> {
+    for _ in 1..TRIES {
+        let done = run();
+        let asked = ASKED.each_ref().map(|count| count.swap(0, Ordering::Relaxed));
+        match &done {
+            Err(failure) if failure.exit == Exit::WrongSecret && asked == [1, 1] => tell(failure),
+            _ => return done,
+        }
+        be_brief();
+    }
+    run()
+}
 
 /// Whoever sits at the terminal, if there is one.
 pub(crate) struct Terminal;
@@ -18,7 +40,13 @@ impl Secrets for Terminal {
         if question.wanted != Wanted::NewPin && !io::stdin().is_terminal() {
             return Ok(None);
         }
-        let what = words(question.subject);
+        let what = question.subject;
+        // A drive and a TPM count what is wrong.
+        let opens = matches!(question.wanted, Wanted::Password | Wanted::RecoveryPassword)
+            && matches!(question.subject, Subject::Volume(_) | Subject::Backup(_));
+        let [own, all] = &ASKED;
+        own.fetch_add(opens.into(), Ordering::Relaxed);
+        all.fetch_add(1, Ordering::Relaxed);
         let answer = match question.wanted {
             Wanted::Password => prompt::password(&format!("Password of {what}: ")),
             Wanted::RecoveryPassword => prompt::password(&format!("Recovery password of {what}: ")),
@@ -41,18 +69,4 @@ fn twice(question: &str, what: &str) -> Result<SecretBytes, Failure> {
         note(&format!("the two {what} differ; once more"));
     }
     Err(Failure::usage(format!("the two {what} differ"), "try again and type them slowly"))
-}
-
-/// What a secret opens, in a question.
-fn words(subject: &Subject) -> String {
-    match subject {
-        Subject::Volume(path) => name_of(path),
-        Subject::Hidden(path) => format!("the hidden volume in {}", name_of(path)),
-        Subject::Outer(path) => format!("the outer volume {}", name_of(path)),
-        Subject::Backup(path) => format!("{} at the time of the backup", name_of(path)),
-        Subject::Drive(path, Authority::Sid) => format!("the owner of {}", name_of(path)),
-        Subject::Drive(path, who) => format!("{who} on {}", name_of(path)),
-        Subject::Named(name) => name.clone(),
-        _ => "the volume".to_owned(),
-    }
 }

@@ -109,20 +109,13 @@ pub(crate) fn tell(outcome: &ConversionOutcome, of: &ConversionRequest, out: Out
         return Ok(());
     }
     if outcome.state == ConversionState::Paused {
-        let path = shown(&outcome.volume);
-        let how = match (outcome.percentage_encrypted, &outcome.work) {
-            (Some(percent), _) => {
-                format!("paused with {percent:.1} % encrypted; it can be opened and used like this")
-            }
-            (None, work) => {
-                let done =
-                    work.and_then(|work| Some((work.done_bytes?, work.total_bytes))).unwrap_or_default();
-                format!("paused at {:.1} %; it can't be opened like this", percentage(done.0, done.1))
-            }
-        };
+        let done = outcome.work.as_ref().and_then(|work| Some((work.done_bytes?, work.total_bytes)));
+        let percent = done.map(|(done, total)| percentage(done, total)).unwrap_or_default();
+        let facts = json!({"path": in_json(&outcome.volume), "opens": outcome.percentage_encrypted, "percent": percent});
         let more = options(&of.sources.password, "") + &options(&of.new, "new-");
         let resume = format!("go on with `{}{more}`", resume_with(&outcome.volume, of.journal.as_deref()));
-        let failure = Failure::new(Exit::Failed, format!("{path}: {how}"), resume).kind(Kind::Paused);
+        let failure =
+            Failure::new(Exit::Failed, said("conversion paused", &facts), resume).kind(Kind::Paused);
         return Err(failure.with(serde_json::json!(outcome)));
     }
     let told = outcome.made.keys.as_ref().and_then(|keys| keys.recovery_password.as_ref());

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::output::{Output, pairs};
 use crate::unlock_args::VolumeArgs;
+use crate::words::TOLD;
 use keyway::Error;
 use keyway::told;
 use serde::Serialize;
@@ -65,7 +66,7 @@ struct Document<'a, P> {
 
 fn words(plan: &impl Serialize, question: Option<&str>) -> String {
     let question = question.map(|question| format!("{question}\n")).unwrap_or_default();
-    format!("Nothing was done. This would be:\n{}{question}", pairs(&told::rows(plan)))
+    format!("Nothing was done. This would be:\n{}{question}", pairs(&told::rows(plan, TOLD)))
 }
 
 #[cfg(test)]

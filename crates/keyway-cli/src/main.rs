@@ -44,7 +44,8 @@ fn main() -> ExitCode {
         let verb = keyway::logged_to().map(|_| usage::command_of(&words).0);
         let log = |ended| verb.iter().for_each(|verb| keyway::log_verb(verb, ended));
         log(None);
-        let done = cli.verb.run(out);
+        let run = || cli.verb.run(out).map_err(|failure| usage::named(failure, &words));
+        let done = asking::in_tries(run, |failure| Output { json: false, ..out }.failure(failure));
         log(Some(done.as_ref().copied().map_err(|failure| failure.kind.word())));
         done
     });
@@ -52,7 +53,6 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            let failure = usage::named(failure, &words);
             out.failure(&failure);
             ExitCode::from(failure.exit as u8)
         }

@@ -16,6 +16,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is told of keys that may be swapped out.
@@ -69,7 +70,7 @@ impl Output {
 
     /// A warning to standard error.
     pub(crate) fn warn(self, words: &str) {
-        complain("keyway: warning: ", words);
+        warn(words);
     }
 
     /// What long work begins, to standard error, for people who read logs; nothing with `--json`.
@@ -94,7 +95,7 @@ impl Output {
 
     /// Asks before data is lost; fails unless the answer is yes.
     pub(crate) fn confirm(self, what: &str) -> Result<(), Failure> {
-        if self.yes {
+        if self.yes || !is_news(what) {
             return Ok(());
         }
         if !io::stdin().is_terminal() {
@@ -139,6 +140,7 @@ static DRAWN: AtomicBool = AtomicBool::new(false);
 pub(crate) fn draw(bar: &str) {
     DRAWN.store(true, Ordering::Relaxed);
     let mut err = io::stderr().lock();
+    let bar = for_locale(bar.to_owned()).chars().take(columns().saturating_sub(1)).collect::<String>();
     let _ = write!(err, "\r{bar}\x1b[K").and_then(|()| err.flush());
 }
 
@@ -151,15 +153,25 @@ pub(crate) fn clear() {
 
 /// A sentence to standard error, in a terminal's lines, and in one where a program reads it.
 fn complain(mark: &str, words: &str) {
-    let width = if io::stderr().is_terminal() { columns() } else { usize::MAX };
+    let on_terminal = io::stderr().is_terminal();
+    let words = if on_terminal { for_locale(line(words)) } else { line(words) };
     clear();
-    let _ = writeln!(io::stderr().lock(), "{}", wrapped(mark, &line(words), width));
+    let width = if on_terminal { columns() } else { usize::MAX };
+    let _ = writeln!(io::stderr().lock(), "{}", wrapped(mark, &words, width));
 }
 
 /// Sentences as they stand on the terminal, or in one line each where there is none.
 fn for_people(words: &str) -> String {
-    let width = if io::stdout().is_terminal() { columns() } else { usize::MAX };
-    broken(&lines(words), width)
+    match io::stdout().is_terminal() {
+        true => broken(&for_locale(lines(words)), columns()),
+        false => lines(words),
+    }
+}
+
+/// A text as the terminal's locale can show it.
+fn for_locale(text: String) -> String {
+    let said = ["LC_ALL", "LC_CTYPE", "LANG"].map(std::env::var_os);
+    if shown::is_unicode(said) { text } else { shown::in_ascii(&text) }
 }
 
 /// How wide the terminal is.
@@ -178,9 +190,31 @@ pub(crate) fn be_quiet(quiet: bool) {
 
 /// What goes on, to standard error.
 pub(crate) fn note(words: &str) {
-    if !QUIET.load(Ordering::Relaxed) {
+    if !QUIET.load(Ordering::Relaxed) && is_news(words) {
         complain("keyway: ", words);
     }
+}
+
+/// A warning to standard error.
+pub(crate) fn warn(words: &str) {
+    if is_news(words) {
+        complain("keyway: warning: ", words);
+    }
+}
+
+/// What was said and asked, and whether that goes for what is tried once more.
+static SAID: Mutex<(bool, Vec<String>)> = Mutex::new((false, Vec::new()));
+
+/// A verb is run once more: what it has said stands, and what was agreed to is agreed to.
+pub(crate) fn be_brief() {
+    SAID.lock().into_iter().for_each(|mut said| said.0 = true);
+}
+
+fn is_news(words: &str) -> bool {
+    let Ok(mut said) = SAID.lock() else { return true };
+    let is_known = said.0 && said.1.iter().any(|before| before == words);
+    said.1.push(words.to_owned());
+    !is_known
 }
 
 /// What a serving process noticed, to standard error.

@@ -1,7 +1,7 @@
 //! How far long work is, on standard error: a bar on a terminal, else a line now and then, or JSON for a program.
 
 use crate::failure::{Exit, Failure};
-use crate::output::{clear, columns, draw, note};
+use crate::output::{clear, columns, draw, note, warn};
 use crate::words::TOLD;
 use keyway::pace::{Pace, PaceStyle, long_search, spelling};
 use keyway::{KeySearch, Note, Stage};
@@ -229,7 +229,10 @@ impl keyway::Progress for SearchBar {
     }
 
     fn note(&self, told: &Note<'_>) {
-        spelling(TOLD, told).iter().for_each(|words| note(words));
+        match told {
+            Note::Weak(weakness) => warn(&weakness.to_string()),
+            told => spelling(TOLD, told).iter().for_each(|words| note(words)),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! A question on the terminal whose answer is not shown and goes straight into locked memory.
 
 use crate::failure::{Exit, Failure};
+use keyway::secrets::{CONTROL_C, LINE_LIMIT, Typed};
 use keyway::shown::{line, lines};
 use keyway::told::broken;
 use keyway_secret::SecretBytes;
@@ -9,14 +10,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// What the keys Ctrl and C give.
-const CONTROL_C: u8 = 0x03;
-
 /// What stands in the last line of a question.
 const YES: &str = " Type `yes` to go on: ";
-
-/// Longest line the prompt takes, in bytes.
-const LINE_LIMIT: usize = 1024;
 
 /// A terminal that does otherwise than before, until it is dropped.
 struct Quiet {
@@ -43,20 +38,13 @@ impl Drop for Quiet {
     }
 }
 
-/// What typing led to.
-enum Typed {
-    Line(SecretBytes),
-    Interrupted,
-    TooLong,
-}
-
 /// Asks for a password.
 pub(crate) fn password(question: &str) -> Result<SecretBytes, Failure> {
     let tty = Path::new("/dev/tty");
     let mut quiet = Quiet::open(hidden).map_err(|e| Failure::io("ask on", tty, &e))?;
     write_line(&mut quiet.terminal, &line(question))?;
     let mut keys = quiet.terminal.try_clone().map_err(|e| Failure::io("read", tty, &e))?;
-    let typed = read_line(&mut keys).map_err(|e| Failure::io("read", tty, &e))?;
+    let typed = Typed::read(&mut keys).map_err(|e| Failure::io("read", tty, &e))?;
     write_line(&mut quiet.terminal, "\n")?;
     match typed {
         Typed::Line(line) => Ok(line),
@@ -105,46 +93,3 @@ fn write_line(terminal: &mut File, text: &str) -> Result<(), Failure> {
         .and_then(|()| terminal.flush())
         .map_err(|e| Failure::io("write to", Path::new("/dev/tty"), &e))
 }
-
-/// Collects keys up to the end of the line; Backspace, Ctrl-U, Ctrl-C and Ctrl-D do as usual.
-fn read_line(keys: &mut impl Read) -> io::Result<Typed> {
-    let mut line = SecretBytes::zeroed(LINE_LIMIT);
-    let mut key = SecretBytes::zeroed(1);
-    let mut len = 0;
-    loop {
-        match keys.read(&mut key) {
-            Ok(0) => break,
-            Ok(_) => {}
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-            Err(e) => return Err(e),
-        }
-        match key.first().copied().unwrap_or(0) {
-            b'\n' | b'\r' => break,
-            CONTROL_C => return Ok(Typed::Interrupted),
-            0x04 => break,
-            0x08 | 0x7f => {
-                // One character back: over UTF-8's continuation bytes to its first byte.
-                while len > 0 {
-                    len -= 1;
-                    if line.get(len).is_none_or(|b| b & 0xc0 != 0x80) {
-                        break;
-                    }
-                }
-            }
-            0x15 => len = 0,
-            byte => match line.get_mut(len) {
-                Some(place) => {
-                    *place = byte;
-                    len += 1;
-                }
-                None => return Ok(Typed::TooLong),
-            },
-        }
-    }
-    line.truncate(len);
-    Ok(Typed::Line(line))
-}
-
-#[cfg(test)]
-#[path = "../tests/inner/prompt.rs"]
-mod tests;

@@ -3,6 +3,7 @@
 use crate::output::{bytes, pairs, table};
 use crate::session_words::places;
 use crate::words::{said, told};
+use keyway::conversion::UnderWay;
 use keyway::session::in_words::{latency, windows_fields};
 use keyway::session::{OpenVolume, OtherUser, VolumeStatus, WaitingVolume};
 use keyway::shown::shown;
@@ -11,12 +12,18 @@ use keyway_error::Explain;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// All that is open, and what waits or was left; where nothing is, what root has.
-pub(crate) fn all(volumes: &[VolumeStatus], of_killed: [&[WaitingVolume]; 2], roots: &[OtherUser]) -> String {
+/// All that is open, what waits, was left or is converted; where nothing is, what root has.
+pub(crate) fn all(
+    volumes: &[VolumeStatus],
+    of_killed: [&[WaitingVolume]; 2],
+    converting: &[UnderWay],
+    roots: &[OtherUser],
+) -> String {
     let [waiting, killed] = of_killed.map(<[_]>::iter);
     let waiting = waiting
         .map(|one| dead("waits", one))
         .chain(killed.map(|one| dead("killed", one)))
+        .chain(converting.iter().map(|one| said("status converting", &facts(one, Value::Null))))
         .collect::<Vec<_>>()
         .join("\n");
     if volumes.is_empty() && waiting.is_empty() {

@@ -109,14 +109,26 @@ fn has(command: &Command, option: &str) -> bool {
 
 /// Advice in which an option that this verb lacks stands behind one that has it.
 fn with_verbs(advice: &str, words: &[OsString]) -> String {
-    let (root, (_, at)) = (Cli::command(), command_of(words));
+    placed(advice, &Cli::command(), &command_of(words).1)
+}
+
+fn placed(advice: &str, root: &Command, at: &Command) -> String {
+    let mut verbs: Vec<_> =
+        root.find_subcommand("open").map(|open| ("keyway open".to_owned(), open)).into_iter().collect();
+    below("keyway", root, &mut verbs);
     let owner = |option: &str| {
-        let shown = root.get_subcommands().filter(|verb| !verb.is_hide_set());
-        let mut owners = root.find_subcommand("open").into_iter().chain(shown);
-        let owner = owners.find(|verb| has(verb, option))?;
-        (!has(&at, option) && !has(&root, option)).then(|| format!("keyway {}", owner.get_name()))
+        let (owner, _) = verbs.iter().find(|(_, verb)| has(verb, option))?;
+        (!has(at, option) && !has(root, option)).then(|| owner.clone())
     };
     qualified(advice, owner)
+}
+
+/// The verbs that are shown, each behind those that it stands below: first all of one floor, then what is below them.
+fn below<'a>(above: &str, at: &'a Command, all: &mut Vec<(String, &'a Command)>) {
+    let shown = || at.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let name = |verb: &Command| format!("{above} {}", verb.get_name());
+    all.extend(shown().map(|verb| (name(verb), verb)));
+    shown().for_each(|verb| below(&name(verb), verb, all));
 }
 
 /// A failure with the option or argument named whose path is wrong, and the verbs that have the options which help.

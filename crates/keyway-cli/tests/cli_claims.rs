@@ -34,6 +34,15 @@ const CLAIMS: &[(&str, &str)] = &[
         "a_password_is_no_argument no_secret_is_on_the_serving_process_s_command_line",
     ),
     ("`--recovery-password` as the last word", "a_recovery_password_is_known_wherever_it_is_typed"),
+    (
+        "On a terminal it may be typed three times",
+        "a_wrong_password_may_be_typed_three_times a_drive_has_no_keyfile_and_counts_what_is_wrong",
+    ),
+    ("A new password is asked for when", "a_new_password_is_asked_for_when_the_old_one_was_right"),
+    ("One that is easily guessed is told", "each_weak_new_password_is_told"),
+    ("A file that should hold a password", "an_empty_password_file_is_told_as_that"),
+    ("Secrets are asked for after that", "who_agrees_is_asked_for_secrets_then"),
+    ("`status` names this user's conversions", "what_a_killed_conversion_leaves_is_taken_away"),
     ("After a wrong password", "each_wrong_secret_has_its_code_and_its_word"),
     (
         "A new recovery password that goes into no file",
@@ -56,7 +65,10 @@ const CLAIMS: &[(&str, &str)] = &[
         "a_slip_is_told_and_found_in_both_formats each_slip_is_undone",
     ),
     ("Each takes as long as a wrong password", "there_are_few_of_them_and_each_once"),
-    ("It is for the volume's own password", "nothing_is_tried_unasked_or_beside_what_is_right"),
+    (
+        "It is for the volume's own password",
+        "nothing_is_tried_unasked_or_beside_what_is_right what_is_half_converted_takes_another_spelling",
+    ),
     ("A new password is never tried", "nothing_is_tried_unasked_or_beside_what_is_right"),
     ("Where a part of what was asked for", "a_secret_that_not_every_copy_got_is_handed_over"),
     ("`put VOLUME FILE` puts a file", "what_is_put_is_listed_and_comes_back"),

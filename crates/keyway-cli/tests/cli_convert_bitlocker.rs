@@ -217,6 +217,11 @@ fn a_paused_volume_is_used_and_goes_on() {
         let (status, next) = (cli.json(0, "status @d"), format!("keyway resume {}", cli.path("d").display()));
         for document in [&paused, &status] {
             assert_eq!(document["conversion_status"], format!("{word} Paused"), "{document}");
+            let seen = cli.json(0, "info @d");
+            assert_eq!(
+                seen["conversion_status"], document["conversion_status"],
+                "info says the same: {seen}"
+            );
             assert_eq!(document["resume_with"], next, "{document}");
         }
         let told = cli.ends(0, "status @d").stdout;

@@ -294,9 +294,6 @@ fn a_journal_goes_with_its_volume_or_is_named() {
                 "that this is the right file or device",
                 &format!("resume @{folder}/d {wrong} {more}"),
             );
-            // Neither `info` nor any other verb could try another spelling on what is half converted.
-            let refused = cli.json(3, &format!("resume @{folder}/d {wrong} {more}"));
-            assert!(!refused.to_string().contains("variants"), "{refused}");
             assert!(cli.path(at).exists(), "nobody has shown that it is theirs");
             cli.ends(0, &format!("resume @{folder}/d {} {more}", case.secret));
             assert!(!cli.path(at).exists(), "it is not needed any more");

@@ -5,7 +5,7 @@
 mod cli_support;
 
 use cli_support::interrupted::{BETWEEN, BITLOCKER, VERACRYPT, interrupted, new, start};
-use cli_support::{Cli, checked};
+use cli_support::{Cli, PASSWORD, checked};
 use keyway_testkit::{NbdFuse, Rng, require_root, require_tool, wait_until};
 use serde_json::Value;
 use std::ops::Range;
@@ -201,17 +201,42 @@ fn what_a_killed_conversion_leaves_is_taken_away() {
         names.filter(|entry| entry.file_name().to_string_lossy().starts_with("converting-")).count()
     };
     assert_eq!(told(), 1, "it was killed");
-    cli.ends(0, "status");
-    assert_eq!(told(), 0);
+    // As long as it is to be gone on with, it is named without being asked for.
+    let said = String::from_utf8(cli.ends(0, "status").stdout).expect("text");
+    assert!(said.contains("/d is half converted") && said.contains("keyway resume"), "{said}");
+    let all = cli.json(0, "status");
+    assert_eq!(all["converting"].as_array().map(Vec::len), Some(1), "{all}");
+    assert!(
+        all["converting"][0]["pid"].is_null() && all["converting"][0]["percentage_done"].is_number(),
+        "{all}"
+    );
+    assert_eq!(told(), 1);
     // One that is at work keeps its own.
     let mut running = start(&cli, &format!("resume @d {} --limit 1", VERACRYPT.secret));
     wait_until("it goes on", || cli.json(0, "status @d")["pid"].is_number());
     std::fs::write(cli.keyway.runtime_folder().join("sessions/converting-00"), "{}").expect("written");
-    cli.ends(0, "status");
+    let said = String::from_utf8(cli.ends(0, "status").stdout).expect("text");
+    assert!(said.contains("is converted by process") && said.contains("keyway status"), "{said}");
     assert_eq!(told(), 1);
     assert_eq!(cli.json(0, "status @d")["pid"], running.id());
     running.kill().expect("SIGKILL");
     running.wait().expect("ends");
     cli.ends(0, &format!("resume @d {}", VERACRYPT.secret));
     assert_eq!(told(), 0);
+    assert_eq!(cli.json(0, "status")["converting"], serde_json::json!([]));
+}
+
+#[test]
+fn what_is_half_converted_takes_another_spelling() {
+    let cli = new();
+    cli.keyway.secret("capitals", &PASSWORD.to_uppercase());
+    for case in [VERACRYPT, BITLOCKER, BETWEEN] {
+        let Some(_) = interrupted(&cli, case, "--journal @away/journal") else { return };
+        let with = case.secret.replace("--password-file @pw", "--password-file @capitals");
+        let resume = format!("resume @d --journal @away/journal {with}");
+        cli.fails(3, "wrong-secret", "--try-variants", &resume);
+        cli.ends(0, &format!("{resume} --try-variants"));
+        cli.ends(0, &format!("info @d {}", case.opens));
+        std::fs::remove_file(cli.path("d")).expect("there");
+    }
 }

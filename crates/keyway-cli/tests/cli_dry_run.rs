@@ -31,6 +31,18 @@ fn plan(cli: &Cli, words: &str) -> Value {
     let told = String::from_utf8(cli.ends(0, &format!("{words} --dry-run")).stdout).expect("text");
     assert!(told.starts_with("Nothing was done. This would be:\n"), "{words}: {told}");
     assert!(files(cli) == before, "{words}: something was changed");
+    // Its lines are words, the second column under itself, and no codes.
+    let rows = told.lines().skip(1).filter_map(|line| line.strip_prefix("  "));
+    let columns =
+        rows.map(|row| row.find("  ").map(|gap| gap + row[gap..].len() - row[gap..].trim_start().len()));
+    let columns: Vec<_> = columns.collect();
+    assert!(columns.windows(2).all(|two| two[0] == two[1]), "{words}: {told}");
+    for code in
+        ["_", "veracrypt", "file-system", "outer-end", "reencryption", "hidden-volume", " bytes before"]
+    {
+        let rows = told.lines().filter(|line| line.starts_with("  ") && !line.contains('/'));
+        assert!(rows.clone().all(|row| !row.contains(code)), "{words}: {code}: {told}");
+    }
     document["plan"].clone()
 }
 
@@ -113,6 +125,11 @@ fn protectors_stay_where_only_a_plan_is_wanted() {
     }
     let last = plan(&cli, &format!("protector remove @b {id} --last {with}"));
     assert_eq!((&last["last"], &last["kind"]), (&true.into(), &"password".into()), "{last}");
+    let short = plan(&cli, &format!("protector remove @b {} --last {with}", &id[..4]));
+    assert_eq!(short, last, "its beginning names it");
+    let other = if id.starts_with("0000") { "1111" } else { "0000" };
+    cli.refused("no-such-protector", "begins with", &format!("protector remove @b {other} {with}"));
+    cli.refused("usage", "is not a GUID", &format!("protector remove @b {} {with}", &id[..3]));
     assert_eq!(plan(&cli, &format!("protector suspend @b {with}"))["action"], "suspend");
     let not = cli.json(1, "protector resume @b --dry-run");
     assert_eq!(not["error"]["kind"], "not-suspended", "{not}");
@@ -152,6 +169,12 @@ fn a_conversion_is_looked_at_and_nothing_else() {
         (&larger["to"]["cipher"], &larger["journal"]["place"]),
         (&"aes-xts-256".into(), &"file".into())
     );
+    // Windows unlocks an ext4 and reads none: said before anybody agrees to it.
+    for (format, warned) in [("bitlocker", true), ("veracrypt", false)] {
+        let said = cli.ends(0, &format!("encrypt @d --grow --format {format} --dry-run")).stderr;
+        let said = String::from_utf8_lossy(&said).into_owned();
+        assert_eq!(said.contains("Windows will unlock it, and reads no ext4"), warned, "{format}: {said}");
+    }
     let used = plan(&cli, "encrypt @d --grow --used-space-only --free-space trim");
     assert!(used["moved_bytes"].as_u64() < encrypt["moved_bytes"].as_u64(), "{used}");
     assert_eq!((&used["free_space"], &used["space"]["from"]), (&"trim".into(), &"larger-file".into()));

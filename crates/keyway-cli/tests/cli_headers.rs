@@ -7,6 +7,23 @@ mod cli_support;
 use cli_support::{Cli, damage};
 
 #[test]
+fn what_was_restored_is_told() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let with = "--password-file @pw --pim 1 --yes";
+    let told = |words: &str| String::from_utf8(cli.ends(0, words).stdout).expect("text");
+    cli.ends(0, "header backup @v @h --password-file @pw --pim 1");
+    let both = told(&format!("header restore @v @h {with}"));
+    assert!(both.contains(" and the ") && both.trim_end().ends_with("were restored."), "{both}");
+    let one = told(&format!("header restore @v {with}"));
+    assert!(one.trim_end().ends_with("was restored."), "{one}");
+    cli.ends(0, "create @b --size 64M --format bitlocker --quick --password-file @pw");
+    cli.ends(0, "header backup @b @m --password-file @pw");
+    let all = told("header restore @b @m --password-file @pw --yes");
+    assert!(all.contains("the three copies of the metadata and the first sector were restored."), "{all}");
+}
+
+#[test]
 fn what_is_not_named_stays() {
     let cli = Cli::new();
     cli.volume("v");

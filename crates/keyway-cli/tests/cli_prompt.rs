@@ -48,6 +48,239 @@ fn two_different_passwords_make_no_volume() {
 }
 
 #[test]
+fn a_wrong_password_may_be_typed_three_times() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let quick = "--pim 1 --hash sha512";
+    for words in [
+        format!("cat @v --length 1 {quick}"),
+        format!("ls @v {quick}"),
+        format!("protector change @v --new-pim 1 {quick}"),
+        format!("decrypt @v {quick}"),
+    ] {
+        let Some(mut typed) = Typed::new(&cli, &words) else { return };
+        if words.starts_with("decrypt") {
+            // Once, however often the password is.
+            typed.answer("Type `yes` to go on: ", "yes\r");
+        }
+        for _ in 0..3 {
+            typed.answer("Password of v: ", "not the password\r");
+        }
+        let (code, shown) = typed.end();
+        assert_eq!(code, Some(3), "{words}: {shown}");
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(shown.matches("one of them is wrong").count(), 3, "{words}: {shown}");
+        assert_eq!(shown.matches("to go on").count(), usize::from(words.starts_with("decrypt")), "{shown}");
+    }
+    // The second one is right.
+    let mut typed = Typed::new(&cli, &format!("cat @v --length 1 {quick}")).expect("script");
+    typed.answer("Password of v: ", "not the password\r");
+    typed.answer("Password of v: ", &format!("{PASSWORD}\r"));
+    assert_eq!(typed.end().0, Some(0));
+    // Where another secret was asked for as well, nobody knows which is wrong.
+    cli.ends(0, "create @h --size 12M --quick --pim 1 --password-file @pw");
+    let mut typed =
+        Typed::new(&cli, &format!("open @h --protect-hidden --protect-pim 1 {quick}")).expect("script");
+    typed.answer("Password of h: ", "not the password\r");
+    typed.answer("Password of the hidden volume in h: ", "nor that\r");
+    assert_eq!(typed.end().0, Some(3));
+    // In a file there is one.
+    cli.keyway.secret("wrong", "not-this-one-of-twenty");
+    let told = String::from_utf8(cli.ends(3, &format!("cat @v {quick} --password-file @wrong")).stderr);
+    assert_eq!(told.expect("text").matches("one of them is wrong").count(), 1);
+}
+
+#[test]
+fn a_new_password_is_asked_for_when_the_old_one_was_right() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let change = "protector change @v --pim 1 --hash sha512";
+    let Some(mut typed) = Typed::new(&cli, change) else { return };
+    for _ in 0..3 {
+        typed.answer("Password of v: ", "not the password\r");
+    }
+    let (code, shown) = typed.end();
+    assert!(code == Some(3) && !shown.contains("New password"), "{code:?}: {shown}");
+    let mut typed = Typed::new(&cli, change).expect("script");
+    typed.answer("Password of v: ", &format!("{PASSWORD}\r"));
+    for question in ["New password of v: ", "The same again: "] {
+        typed.answer(question, "short\r");
+    }
+    let (code, shown) = typed.end();
+    assert!(code == Some(0) && shown.contains("PIM below 485"), "{code:?}: {shown}");
+    let encrypt = "encrypt @v --reencrypt --new-pim 2 --pim 1 --yes";
+    let mut typed = Typed::new(&cli, encrypt).expect("script");
+    for _ in 0..3 {
+        typed.answer("Password of v: ", "not the password\r");
+    }
+    let (code, shown) = typed.end();
+    assert!(code == Some(3) && !shown.contains("New password"), "{code:?}: {shown}");
+}
+
+#[test]
+fn each_weak_new_password_is_told() {
+    let cli = Cli::new();
+    cli.volume("v");
+    cli.keyway.secret("weak", "short-9");
+    cli.keyway.secret("short", "elevenbytes");
+    let tells = |words: &str, says: &str| {
+        let told = String::from_utf8_lossy(&cli.ends(0, words).stderr).into_owned();
+        assert_eq!(told.matches("take a longer one").count(), 1, "{words}: {told}");
+        assert!(told.contains(says), "{words}: {told}");
+    };
+    let guess = "easier to guess";
+    tells("create @w --size 1M --quick --pim 1 --password-file @weak", guess);
+    tells("protector change @v --pim 1 --password-file @pw --new-password-file @weak", guess);
+    tells("protector change @v --pim 1 --password-file @weak --new-hash sha256", guess);
+    tells(
+        "encrypt @v --reencrypt --yes --pim 1 --password-file @weak --new-pim 1 --new-password-file @weak",
+        guess,
+    );
+    let trying = "found by trying";
+    let create = "create --size 64M --format bitlocker --quick --filesystem fat";
+    tells(&format!("{create} @b --password-file @short"), trying);
+    cli.ends(0, &format!("{create} @c --no-password --recovery-file @key"));
+    tells("protector add @c password --recovery-password @key --new-password-file @short", trying);
+    tells("protector change @b --password-file @short --new-password-file @short", trying);
+    if cli.make("d", 80 << 20, "mkfs.ext4", &["-q", "-F"]).is_some() {
+        tells("encrypt @d --grow --yes --pim 1 --password-file @weak", guess);
+    }
+    if cli.make("f", 80 << 20, "mkfs.fat", &["-F", "32"]).is_some() {
+        tells(
+            "encrypt @f --format bitlocker --grow --yes --password-file @short --recovery-file @key2",
+            trying,
+        );
+    }
+}
+
+#[test]
+fn an_empty_password_file_is_told_as_that() {
+    let cli = Cli::new();
+    cli.volume("v");
+    cli.keyway.secret("empty", "");
+    cli.keyway.secret("line", "\n");
+    cli.keyway.secret("key", "a keyfile");
+    cli.ends(0, "create @b --size 64M --format bitlocker --quick --password-file @pw");
+    for file in ["empty", "line"] {
+        for words in
+            ["cat @v", "open @v", "cat @b", "create @new --size 1M", "erase @v", "protector change @b --new"]
+        {
+            let words = if words.ends_with("--new") {
+                format!("{words}-password-file @{file} --password-file @pw")
+            } else {
+                format!("{words} --password-file @{file}")
+            };
+            cli.refused("usage", &format!("/{file} is empty"), &words);
+        }
+    }
+    // Keyfiles need no password.
+    cli.ends(0, "create @k --size 1M --quick --pim 1 --password-file @empty --keyfile @key");
+    cli.ends(0, "cat @k --length 1 --pim 1 --password-file @empty --keyfile @key");
+}
+
+#[test]
+fn who_agrees_is_asked_for_secrets_then() {
+    let cli = Cli::new();
+    cli.volume("v");
+    cli.ends(0, "create @b --size 64M --format bitlocker --quick --no-recovery-password --password-file @pw");
+    let id = cli.json(0, "protector list @b")["key_protectors"][0]["id"].as_str().expect("one").to_owned();
+    let before = ["v", "b"].map(|name| std::fs::read(cli.path(name)).expect("made"));
+    let quick = "--pim 1 --hash sha512";
+    cli.ends(0, "header backup @v @h --password-file @pw --pim 1");
+    for (words, secret) in [
+        (format!("erase @v {quick}"), "Password of v: "),
+        (format!("protector remove @b {id} --last"), "Password of b: "),
+        ("protector suspend @b".to_owned(), "Password of b: "),
+        (format!("header restore @v @h {quick}"), "Password of h at the time of the backup: "),
+        (format!("decrypt @v {quick}"), "Password of v: "),
+        (format!("encrypt @v --reencrypt {quick}"), "Password of v: "),
+        ("create @v --size 1M --force".to_owned(), "New password of v: "),
+    ] {
+        let Some(mut typed) = Typed::new(&cli, &words) else { return };
+        typed.answer("Type `yes` to go on: ", "yes\r");
+        typed.answer(secret, "\u{3}");
+        let (code, shown) = typed.end();
+        assert!(code == Some(1) && shown.contains("nothing was changed"), "{words}: {code:?}: {shown}");
+    }
+    assert!(["v", "b"].map(|name| std::fs::read(cli.path(name)).expect("there")) == before);
+    // Whoever said no is asked for none.
+    let mut typed = Typed::new(&cli, &format!("erase @v {quick}")).expect("script");
+    typed.answer("Type `yes` to go on: ", "no\r");
+    assert!(!typed.end().1.contains("Password of"));
+}
+
+#[test]
+fn a_drive_has_no_keyfile_and_counts_what_is_wrong() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.ends(0, "drive emulate @d --size 64M");
+    cli.ends(0, "drive setup @d --password-file @pw --admin-password-file @pw");
+    for (words, helps) in [
+        ("drive unlock @d", "use --password-file FILE (`-` is standard input) or --password-fd N"),
+        ("drive user password @d user1 --password-file @pw", "use --new-password-file FILE"),
+    ] {
+        let refused = cli.json(2, words)["error"]["hint"].as_str().expect("a hint").to_owned();
+        assert!(refused.starts_with(helps) && !refused.contains("keyfile"), "{words}: {refused}");
+    }
+    let Some(mut typed) = Typed::new(&cli, "drive unlock @d") else { return };
+    typed.answer("Password of d: ", "not the password\r");
+    assert_eq!(typed.end().0, Some(3));
+}
+
+#[test]
+fn no_letters_are_drawn_that_the_locale_has_not() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    for (locale, full) in [("C", "#"), ("C.UTF-8", "\u{2588}")] {
+        let words = "create @v --size 48M --force --yes --pim 1 --password-file @pw";
+        let Some(typed) = Typed::in_locale(&cli, locale, words) else { return };
+        let (code, shown) = typed.end();
+        assert_eq!(code, Some(0), "{shown}");
+        assert_eq!(shown.is_ascii(), locale == "C", "{locale}: {shown}");
+        // On a fast machine there may be nothing to show but that it began.
+        assert!(
+            shown.contains(full) || shown.contains("..") || shown.contains('\u{2026}'),
+            "{locale}: {shown}"
+        );
+    }
+}
+
+#[test]
+fn a_port_that_is_taken_and_a_volume_that_is_open_say_what_helps() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = taken.local_addr().expect("bound").port();
+    for way in [format!("--nbd tcp:127.0.0.1:{port}"), format!("--nvme-tcp 127.0.0.1:{port}")] {
+        cli.fails(6, "busy", "choose another port", &format!("serve @v {way} --password-file @pw --pim 1"));
+    }
+    if !cli_support::has_fuse() || keyway_testkit::require_tool("mkfs.fat").is_none() {
+        return;
+    }
+    let with = "--password-file @pw --pim 1";
+    cli.ends(0, &format!("create @files --size 12M --quick --filesystem fat {with}"));
+    std::fs::create_dir(cli.path("folder")).expect("made");
+    cli.ends(0, &format!("open @files @folder --attach files {with}"));
+    cli.fails(
+        6,
+        "already-open",
+        &format!("mounted on {}", cli.path("folder").display()),
+        &format!("open @files {with}"),
+    );
+}
+
+#[test]
+fn who_wants_quiet_gets_no_empty_line() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.keyway.secret("wrong", "not-this-one-of-twenty");
+    cli.ends(0, "create @v --size 1M --quick --password-file @pw");
+    let done = cli.ends(3, "info @v -q --hash argon2id --password-file @wrong");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(said.lines().all(|line| !line.trim_end().ends_with("keyway:")), "{said}");
+}
+
+#[test]
 fn control_c_ends_a_question() {
     let cli = Cli::new();
     cli.volume("v");
@@ -89,13 +322,15 @@ fn a_recovery_password_is_known_wherever_it_is_typed() {
     let mistyped = format!("{}{last}", &digits[..digits.len() - 1]);
     let mut typed = Typed::new(&cli, "info @v --ask").expect("script");
     typed.answer("Password of v: ", &format!("{mistyped}\r"));
-    let (code, shown) = typed.end();
-    assert_eq!(code, Some(3), "{shown}");
-    assert!(shown.contains("group 8"), "{shown}");
+    typed.answer("group 8", "");
+    typed.answer("Password of v: ", &format!("{digits}\r"));
+    assert_eq!(typed.end().0, Some(0));
 
     // A wrong password: what else opens it.
     let mut typed = Typed::new(&cli, "info @v --ask").expect("script");
-    typed.answer("Password of v: ", "not the password\r");
+    for _ in 0..3 {
+        typed.answer("Password of v: ", "not the password\r");
+    }
     let (code, shown) = typed.end();
     assert_eq!(code, Some(3), "{shown}");
     // As the terminal's lines end.

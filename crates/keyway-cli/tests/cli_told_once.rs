@@ -23,12 +23,16 @@ fn to(cli: &Cli, words: &str, output: &str) -> (Option<i32>, String) {
 
 /// Makes a volume, and goes away from the end of its pipe as soon as there is something of it.
 fn left_alone(cli: &Cli, words: &str) -> Output {
+    left_when(cli, words, || cli.path("lost").exists())
+}
+
+fn left_when(cli: &Cli, words: &str, begun: impl FnMut() -> bool) -> Output {
     let (read, write) = io::pipe().expect("a pipe");
     let mut made = cli.command(cli.words(words));
     let child = made.stdout(write).stderr(Stdio::piped()).spawn().expect("it starts");
     // The command holds its end of the pipe as well.
     drop(made);
-    wait_until("the new file", || cli.path("lost").exists());
+    wait_until("something of it", begun);
     drop(read);
     child.wait_with_output().expect("it ends")
 }
@@ -71,6 +75,27 @@ fn nothing_is_made_whose_recovery_password_nobody_would_read() {
     let (code, said) = to(&cli, &format!("encrypt @lost --format bitlocker --yes {pw}"), ">/dev/full");
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("the recovery password can't be told"), "{said}");
+}
+
+#[test]
+fn what_became_of_a_file_system_tells_its_recovery_password_later() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    if cli.make("lost", 80 << 20, "mkfs.fat", &["-F", "32"]).is_none() {
+        return;
+    }
+    let encrypt = "encrypt @lost --format bitlocker --grow --yes --limit 20 --password-file @pw";
+    let done = left_when(&cli, encrypt, || {
+        let status: serde_json::Value =
+            serde_json::from_slice(&cli.run("status @lost --json").stdout).unwrap_or_default();
+        status["pid"].is_number()
+    });
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    assert!(said.contains("the recovery password can't be told"), "{said}");
+    assert!(said.contains("it is in force: `keyway protector recovery"), "{said}");
+    let told = cli.json(0, "protector recovery @lost --password-file @pw");
+    assert_eq!(told["recovery_passwords"].as_array().map(Vec::len), Some(1), "{told}");
 }
 
 #[test]

@@ -58,6 +58,7 @@ pub fn explain_io(error: &io::Error) -> Meaning {
         E::ReadOnlyFilesystem => (Kind::ReadOnly, Fault::Machine, Advice::OpenReadOnly),
         E::ResourceBusy | E::ExecutableFileBusy => (Kind::Busy, Fault::InUse, Advice::CloseUsers),
         E::AlreadyExists => (Kind::Exists, Fault::State, Advice::ChooseAnotherName),
+        E::AddrInUse => (Kind::Busy, Fault::InUse, Advice::OtherPort),
         E::StorageFull | E::QuotaExceeded => (Kind::NoSpace, Fault::State, Advice::FreeSpace),
         E::UnexpectedEof => (Kind::TooShort, Fault::Contents, Advice::CheckCopy),
         E::OutOfMemory => (Kind::NoMemory, Fault::Machine, Advice::FreeMemory),

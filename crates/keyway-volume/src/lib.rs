@@ -24,6 +24,7 @@ mod progress;
 mod read_back;
 mod secrets;
 pub mod veracrypt;
+mod weakness;
 
 pub use error::{Argon2idSkipped, KeyfileFault, NotAVolume, Unsupported, VolumeError};
 pub use info::{VolumeInfo, Warning};
@@ -33,3 +34,4 @@ pub use progress::{Progress, Stage};
 pub use read_back::{ReadBack, ReadsBackDifferently};
 pub use secrets::{Secrets, check_keyfile, check_pim};
 pub use veracrypt::{Format, HashName, HeaderChoice, SystemHeader, UnlockRequest, Unlocked, unlock};
+pub use weakness::Weakness;

@@ -9,7 +9,7 @@ use keyway_volume::veracrypt::{
     CreateError, Created, Existing, Fill, HeaderChoice, NewVolume, Note, Space, Suite, Target, UnlockRequest,
     create, unlock,
 };
-use keyway_volume::{Format, HashName, Secrets, Stage};
+use keyway_volume::{Format, HashName, Secrets, Stage, Weakness};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ fn quick_leaves_the_data_area_alone_and_says_so() {
     let secrets = secrets("short", 1);
     let quick = NewVolume { fill: Fill::Quick, ..new(&secrets, "aes", HashName::Sha512) };
     let created = create(&store, &quick, &()).expect("created");
-    assert_eq!(created.notes, [Note::Quick, Note::SmallPim]);
+    assert_eq!(created.notes, [Note::Quick, Note::Weak(Weakness::SmallPim)]);
     let image = store.snapshot();
     let data = HEADERS as usize..image.len() - HEADERS as usize;
     assert!(image[data].iter().all(|b| *b == 0x55));

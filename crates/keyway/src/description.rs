@@ -1,6 +1,7 @@
 //! All that is known of a volume, as a document: what its header says, and what lies in it.
 
 use crate::detect::What;
+use crate::under_way::at_rest;
 use crate::volume::Volume;
 use keyway_fs::Superblock;
 use keyway_volume::Format;
@@ -12,7 +13,7 @@ impl Volume {
     pub fn describe(&self) -> Value {
         let inside = Superblock::read(&self.device).ok().flatten();
         let inside = inside.map(|found| json!({"type": found.type_name(), "uuid": found.uuid}));
-        with(json!(self.info), [("filesystem", json!(inside)), ("warnings", json!(self.warnings))])
+        with(rested(json!(self.info)), [("filesystem", json!(inside)), ("warnings", json!(self.warnings))])
     }
 }
 
@@ -20,7 +21,7 @@ impl What {
     /// What can be said without a secret; null of what is half converted, which has a description of its own.
     pub fn describe(&self) -> Value {
         match self {
-            Self::BitLocker(seen) => with(json!(seen.info), [("warnings", json!(self.warnings()))]),
+            Self::BitLocker(seen) => with(rested(json!(seen.info)), [("warnings", json!(self.warnings()))]),
             Self::Noise(seen) => with(
                 json!(seen),
                 [
@@ -40,6 +41,14 @@ impl What {
             _ => Vec::new(),
         }
     }
+}
+
+/// The words for a volume that nobody works on: one that is converted just now is told of otherwise.
+fn rested(mut document: Value) -> Value {
+    if let Some(Value::String(status)) = document.get_mut("conversion_status") {
+        *status = at_rest(status);
+    }
+    document
 }
 
 fn with<const N: usize>(mut document: Value, more: [(&str, Value); N]) -> Value {

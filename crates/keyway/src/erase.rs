@@ -27,8 +27,6 @@ pub struct ErasePlan<'a> {
     pub partition: Option<DiskPartition>,
     #[serde(skip)]
     locked: &'a LockedVolume<'a>,
-    #[serde(skip)]
-    headers: Option<(Part, Headers)>,
 }
 
 /// A volume that nobody opens again.
@@ -46,42 +44,54 @@ pub struct Erased {
 /// a VeraCrypt or TrueCrypt volume needs one: without it can't be told from any other file.
 ///
 /// # Errors
-/// It can't be written, or is no volume that the secret opens.
+/// It can't be written, or is plainly no volume.
 pub fn erase<'a>(volume: &'a LockedVolume<'a>) -> Result<ErasePlan<'a>, Error> {
     volume.must_be_free(Access::ReadWrite)?;
     let format = volume.family()?;
-    let headers = match format {
-        Family::BitLocker => {
-            // Who names a secret means the volume that it opens.
-            if volume.sources.is_given() {
-                let secrets = volume.bitlocker_key()?;
-                let opened = bitlocker::unlock(&volume.to_look()?, &bitlocker::UnlockRequest::new(&secrets));
-                opened.map_err(|e| volume.said(e))?;
-            }
-            None
-        }
-        Family::VeraCrypt => {
-            must_be_noise(&volume.path, &volume.arguments)?;
-            let secret = volume.veracrypt_key()?;
-            let store = volume.to_change()?;
-            let drive = volume.system_drive()?;
-            let request = volume.arguments.veracrypt_request(&secret, None, drive.as_ref(), &volume.progress);
-            let headers = Headers::find(&store, &request).map_err(|e| volume.said(e))?;
-            Some((store, headers))
-        }
-    };
+    if format == Family::VeraCrypt {
+        must_be_noise(&volume.path, &volume.arguments)?;
+    }
+    volume.sources.check()?;
     let partition = match &volume.meant {
         Some(meant) => Some(meant.partition.clone()),
         None => meant(&volume.path, &volume.arguments)?.map(|meant| meant.partition),
     };
-    Ok(ErasePlan { volume: volume.path.clone(), format, partition, locked: volume, headers })
+    Ok(ErasePlan { volume: volume.path.clone(), format, partition, locked: volume })
+}
+
+/// The headers that the secret opens, of a volume that can't be told from noise without; of a BitLocker volume there are none, and
+/// who names a secret means the volume that it opens.
+fn headers(volume: &LockedVolume<'_>, format: Family) -> Result<Option<(Part, Headers)>, Error> {
+    if format == Family::BitLocker {
+        if volume.sources.is_given() {
+            let secrets = volume.bitlocker_key()?;
+            let opened = bitlocker::unlock(&volume.to_look()?, &bitlocker::UnlockRequest::new(&secrets));
+            opened.map_err(|e| volume.said(e))?;
+        }
+        return Ok(None);
+    }
+    let secret = volume.veracrypt_key()?;
+    let store = volume.to_change()?;
+    let drive = volume.system_drive()?;
+    let request = volume.arguments.veracrypt_request(&secret, None, drive.as_ref(), &volume.progress);
+    let headers = Headers::find(&store, &request).map_err(|e| volume.said(e))?;
+    Ok(Some((store, headers)))
 }
 
 impl ErasePlan<'_> {
-    /// Destroys them: nobody opens the volume again, but by a backup of its header.
+    /// Looks whether the secret opens it, where one is needed or was named.
     ///
     /// # Errors
-    /// It can't be written.
+    /// It opens nothing.
+    pub fn check(&self) -> Result<(), Error> {
+        headers(self.locked, self.format).map(drop)
+    }
+
+    /// Asks for the secret where one is needed, and destroys every key: nobody opens the volume again, but by a backup of its
+    /// header.
+    ///
+    /// # Errors
+    /// The secret opens nothing; it can't be written.
     pub fn run(self) -> Result<Erased, Error> {
         let path = self.volume.clone();
         log_file::step("erase", &path, || self.destroy(), |_| "every key is destroyed".to_owned())
@@ -89,7 +99,7 @@ impl ErasePlan<'_> {
 
     fn destroy(self) -> Result<Erased, Error> {
         let volume = self.locked;
-        match self.headers {
+        match headers(volume, self.format)? {
             Some((store, headers)) => headers.erase(&store).map_err(|e| volume.said(e))?,
             None => {
                 let store = volume.to_change()?;

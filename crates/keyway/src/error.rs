@@ -127,9 +127,6 @@ pub enum Error {
         #[source]
         error: Box<Self>,
     },
-    /// What the secret should have opened is nothing that other spellings of it could be tried on.
-    #[error(transparent)]
-    NotToBeTried(Box<Self>),
     /// A VeraCrypt or TrueCrypt volume.
     #[error(transparent)]
     VeraCrypt(#[from] VolumeError),
@@ -240,6 +237,24 @@ pub enum Misuse {
     /// A protector of a kind that can't be set here.
     #[error("a protector of the kind {} can't be changed", .0.name())]
     Unchangeable(Protection),
+    /// The beginning of an identifier, and no protector's begins so.
+    #[error("{} has no protector that begins with {named}", path.display())]
+    NoSuchBeginning {
+        /// The volume.
+        path: PathBuf,
+        /// The beginning.
+        named: String,
+    },
+    /// The beginning of several protectors' identifiers.
+    #[error("{} has several protectors that begin with {named}: {all}", path.display())]
+    SeveralBeginSo {
+        /// The volume.
+        path: PathBuf,
+        /// The beginning.
+        named: String,
+        /// All of them.
+        all: String,
+    },
     /// One recovery password was wanted, and there are several.
     #[error("{} has {number} recovery passwords", path.display())]
     SeveralRecoveryPasswords {
@@ -293,6 +308,9 @@ pub enum Misuse {
     /// There is nothing to read a password from, and nobody to ask for it.
     #[error("{} was given and there is nobody to ask", .0.missing())]
     NoPassword(SecretRole),
+    /// What should hold a password holds nothing.
+    #[error("{} is empty: there is no password in it", .0.display())]
+    EmptyPassword(PathBuf),
     /// What should hold a password is too long for one.
     #[error("the password in {} is longer than {limit} bytes", path.display())]
     PasswordTooLong {
@@ -400,7 +418,7 @@ explain! { Error, through Misuse | Disk | Store | Device | Layout | Cipher | Res
     Self::TakenBack { error, left } => { error.explain().advise(left.clone()) },
     Self::FileSystemInFront(_) => [HasAFilesystem State, ReadRemains],
     Self::DamagedAgain => [Medium, CopyToAnotherDrive],
-    Self::NoVariant { error, .. } | Self::NotToBeTried(error) => {
+    Self::NoVariant { error, .. } => {
         let mut meaning = error.explain();
         meaning.advice.retain(|step| *step != Advice::TryKeyboardLayout);
         meaning
@@ -422,6 +440,8 @@ explain! { Misuse {
     Self::PasswordOnly => [Usage Request, GivePassword],
     Self::NoFolder => [Usage Request, NameFolderElsewhere],
     Self::NoPasswordToChange(path) => [Usage Request, NameProtector; path],
+    Self::NoSuchBeginning { path, .. } => [NoSuchProtector Request, ListProtectors; path],
+    Self::SeveralBeginSo { path, .. } => [Ambiguous Request, NameMoreOfIt; path],
     Self::Unchangeable(_) => [Usage Request, AddThenRemove],
     Self::SeveralRecoveryPasswords { path, .. } => [Usage Request, NameProtector; path],
     Self::NewKeyfiles => [Usage Request, LeaveOutKeyfiles],
@@ -439,8 +459,11 @@ explain! { Misuse {
     Self::RecoveryAndPassword => [Usage Request, LeaveOutOne],
     Self::NoPassword(SecretRole::Own) => [Usage Request, GiveSecret],
     Self::NoPassword(SecretRole::New) => [Usage Request, GiveNewSecret],
+    Self::NoPassword(SecretRole::Drive) => [Usage Request, GiveDrivePassword],
+    Self::NoPassword(SecretRole::NewOfDrive) => [Usage Request, GiveNewDrivePassword],
     Self::NoPassword(SecretRole::Hidden) => [Usage Request, GiveHiddenSecret],
     Self::NoPassword(SecretRole::Protected) => [Usage Request, GiveProtectSecret],
+    Self::EmptyPassword(path) => [Usage Request, WritePassword; path],
     Self::PasswordTooLong { path, .. } => [Usage Request, ShorterOrKeyfile; path],
     Self::Descriptor { .. } => [Usage Request, OpenDescriptor],
     Self::PastEnd { .. } => [Usage Request, AskForLess],

@@ -99,7 +99,7 @@ impl Pace {
 
     /// The search for a key is so far; the rest as with [`Pace::at`].
     pub fn searching(&mut self, now: Instant, search: &KeySearch, columns: usize) -> Option<String> {
-        if !self.is_time(now) {
+        if self.style == PaceStyle::None || !self.is_time(now) {
             return None;
         }
         let reached = Reached { part: search.done, bytes: None, per_second: None, left: Some(search.left) };
@@ -279,6 +279,8 @@ mod tests {
     #[test]
     fn nothing_is_told_where_nobody_wants_it() {
         assert_eq!(told(PaceStyle::None, 80, &[0, 10, 20]), [None, None, None]);
+        let mut search = Pace::new(PaceStyle::None, "looking");
+        assert_eq!(search.searching(Instant::now(), &KeySearch::default(), 80), None, "no empty line");
     }
 
     #[test]

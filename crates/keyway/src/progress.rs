@@ -6,6 +6,7 @@ use crate::variant::Variant;
 use keyway_convert::{ConversionKind, ConvertError};
 use keyway_fs::FileSystemKind;
 use keyway_volume::Stage as VolumeStage;
+use keyway_volume::Weakness;
 pub use keyway_volume::veracrypt::KeySearch;
 use keyway_volume::veracrypt::KeyWatch;
 use std::ops::ControlFlow;
@@ -107,8 +108,15 @@ pub enum Note<'a> {
     Variants(usize),
     /// This one opens the volume.
     OpenedAs(Variant),
+    /// A password that was set is easily guessed.
+    Weak(Weakness),
     /// Some clusters of the file system stay marked as bad ones.
     BadClusters(&'a ConvertError),
+}
+
+/// Tells that a password which is set now is easily guessed, where it is.
+pub(crate) fn tell_weakness(progress: &dyn Progress, weakness: Option<Weakness>) {
+    weakness.into_iter().for_each(|weakness| progress.note(&Note::Weak(weakness)));
 }
 
 /// Tells what the formats' code tells, which names its stage with every step.

@@ -13,14 +13,18 @@ pub enum SecretRole {
     Hidden,
     /// That of a hidden volume which must not be damaged.
     Protected,
+    /// A drive's.
+    Drive,
+    /// What replaces a drive's.
+    NewOfDrive,
 }
 
 impl SecretRole {
     /// It is not there.
     pub(crate) const fn missing(self) -> &'static str {
         match self {
-            Self::Own => "no password",
-            Self::New => "no new password",
+            Self::Own | Self::Drive => "no password",
+            Self::New | Self::NewOfDrive => "no new password",
             Self::Hidden => "no password of the hidden volume",
             Self::Protected => "no password of the hidden volume that is to be protected",
         }

@@ -4,7 +4,7 @@
 //! where it enters a sentence. [`line`] and [`lines`] stand where everything goes out, in case a text came
 //! by another way, out of an error of a crate below for one.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -104,6 +104,18 @@ pub fn json(text: &str) -> String {
     out
 }
 
+/// Whether text may be more than ASCII, as the locale says whose variables these are: the first of them that says anything.
+pub fn is_unicode(variables: impl IntoIterator<Item = Option<OsString>>) -> bool {
+    let said = variables.into_iter().flatten().find(|value| !value.is_empty()).unwrap_or_default();
+    let said = said.to_string_lossy().to_lowercase();
+    said.contains("utf-8") || said.contains("utf8")
+}
+
+/// A text of ours in ASCII; names that others gave stay as they are.
+pub fn in_ascii(text: &str) -> String {
+    text.replace('…', "...").replace('█', "#").replace('░', "-").replace('→', "->").replace('×', "x")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,6 +166,18 @@ mod tests {
             (for_shell("secret.hc"), for_shell("-x y")),
             ("secret.hc".to_owned(), "'./-x y'".to_owned())
         );
+    }
+
+    #[test]
+    fn where_the_locale_has_no_other_letters_text_is_ascii() {
+        let of = |all: [&str; 3]| {
+            is_unicode(all.map(|one| Some(one).filter(|one| *one != "-").map(OsString::from)))
+        };
+        assert!(of(["-", "", "de_DE.UTF-8"]) && of(["C.utf8", "C", "C"]));
+        assert!(
+            !of(["-", "-", "-"]) && !of(["C", "-", "de_DE.UTF-8"]) && !of(["-", "-", "de_DE.ISO-8859-1"])
+        );
+        assert_eq!(in_ascii("filling  ██░░  …"), "filling  ##--  ...");
     }
 
     #[test]

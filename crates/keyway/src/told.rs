@@ -69,32 +69,46 @@ pub fn facts(of: &impl Serialize, more: Value) -> Value {
     all.into()
 }
 
-/// A plan's fields in the order in which it has them, and the fields in those.
-pub fn rows(plan: &impl Serialize) -> Vec<(String, String)> {
+/// A plan's fields in the order in which it has them, and the fields in those. `plan FIELD` in the catalogue says one in words, as
+/// `NAME: VALUE`, or by a `-` that it goes without saying; its facts are the field's own, or its `value`.
+pub fn rows(plan: &impl Serialize, catalogue: &str) -> Vec<(String, String)> {
     // A value has its fields sorted, its text as they are written.
     let text = serde_json::to_string_pretty(plan).unwrap_or_default();
     let names = text.lines().filter_map(|line| line.strip_prefix("  \"")?.split_once('"'));
     let (fields, mut rows) = (json!(plan), Vec::new());
-    names
-        .for_each(|(name, _)| row(&mut rows, &format!("  {name}"), fields.get(name).unwrap_or(&Value::Null)));
+    names.for_each(|(name, _)| row(&mut rows, catalogue, name, fields.get(name).unwrap_or(&Value::Null)));
     rows
 }
 
-fn row(rows: &mut Vec<(String, String)>, name: &str, value: &Value) {
-    let label = name.trim_end_matches("_bytes").replace('_', " ");
-    let word = match value {
-        Value::Null => return,
-        Value::Object(fields) => {
-            return fields.iter().for_each(|(inner, value)| row(rows, &format!("{name}_{inner}"), value));
-        }
-        Value::Array(all) if all.is_empty() => return,
-        Value::Array(all) if all.iter().any(|one| one.is_object() || one.is_array()) => {
-            return all.iter().for_each(|one| row(rows, name, one));
-        }
-        Value::Number(number) if name.ends_with("bytes") => size(number),
-        other => text_or_yes(other),
+fn row(rows: &mut Vec<(String, String)>, catalogue: &str, name: &str, value: &Value) {
+    let in_words = |value: &Value| {
+        let facts = if value.is_object() { value.clone() } else { json!({ "value": value }) };
+        said_in(catalogue, &format!("plan {name}"), &facts)
     };
-    rows.push((label, word));
+    let said = match value {
+        Value::Null => return,
+        Value::Array(all) if all.is_empty() => return,
+        Value::Array(all) => all.iter().map(in_words).reduce(|all, one| match one.split_once(": ") {
+            Some((_, more)) => format!("{all}, {more}"),
+            None => all,
+        }),
+        one => Some(in_words(one)),
+    };
+    let label = name.trim_end_matches("_bytes").replace('_', " ");
+    let word = match (said.unwrap_or_default().split_once(": "), value) {
+        (Some((label, value)), _) => return rows.push((format!("  {label}"), value.to_owned())),
+        _ if in_words(value) == "-" => return,
+        (None, Value::Object(fields)) => {
+            let inner = fields.iter();
+            return inner.for_each(|(inner, value)| row(rows, catalogue, &format!("{name}_{inner}"), value));
+        }
+        (None, Value::Array(all)) if all.iter().any(|one| one.is_object() || one.is_array()) => {
+            return all.iter().for_each(|one| row(rows, catalogue, name, one));
+        }
+        (None, Value::Number(number)) if name.ends_with("bytes") => size(number),
+        (None, other) => text_or_yes(other),
+    };
+    rows.push((format!("  {label}"), word));
 }
 
 /// A description's fields, sorted; those in one stand in its line, and sizes to the byte.
@@ -153,6 +167,7 @@ fn is_so(fact: &Value) -> bool {
 fn formatted(fact: &Value, how: &str) -> String {
     match (fact, how) {
         (Value::Number(n), "size") => size(n),
+        (Value::Bool(_), "yes") => text_or_yes(fact),
         (Value::Number(n), "time") => duration(n.as_u64().unwrap_or_default()),
         (Value::Number(n), places) if !places.is_empty() => {
             let places = places.trim_start_matches('.').parse().unwrap_or(0);

@@ -13,12 +13,12 @@ pub use ublk::UblkError;
 pub use vhost_user::VhostError;
 
 use keyway_engine::DeviceError;
-use keyway_error::{Advice, explain, explain_io};
+use keyway_error::{Advice, Fault, Meaning, explain, explain_io};
 use keyway_fs::files::FilesError;
 use keyway_store::InUse;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A process that keeps something busy.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -92,10 +92,12 @@ impl fmt::Display for Silence {
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
     /// The volume is served by another process already.
-    #[error("{} is already open", volume.display())]
+    #[error("{} is already open{}", volume.display(), mounted_on(mountpoint.as_deref()))]
     AlreadyOpen {
         /// The volume.
         volume: PathBuf,
+        /// Where it is mounted.
+        mountpoint: Option<PathBuf>,
     },
     /// Somebody has the volume's bytes, by its name or by another one.
     #[error("could not open {}: {by}", .volume.display())]
@@ -249,7 +251,7 @@ impl AttachError {
 }
 
 explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | Nvme {
-    Self::AlreadyOpen { volume } => [AlreadyOpen InUse, CloseNamed { volume: volume.clone() }; volume],
+    Self::AlreadyOpen { volume, .. } => [AlreadyOpen InUse, CloseNamed { volume: volume.clone() }; volume],
     Self::Taken { volume, by } => [Busy InUse, (by.advice()); volume],
     Self::Busy { .. } => [Busy InUse, CloseUsers],
     Self::NotPermitted { advice, .. } => [NotPermitted Machine, (advice.clone())],
@@ -267,6 +269,18 @@ explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | 
     Self::ClosedBadly { volume, .. } => [Medium, CheckLastWrites; volume],
     Self::Io { source, .. } => [Medium, ..explain_io(source).advice],
 } }
+
+/// An address that can't be listened on, or where nobody can be served: an address that somebody else has is the caller's choice.
+fn not_served(source: &io::Error) -> Meaning {
+    match source.kind() {
+        io::ErrorKind::AddrInUse => explain_io(source),
+        _ => explain_io(source).advice.into_iter().fold(Meaning::of(Fault::Medium), Meaning::advise),
+    }
+}
+
+fn mounted_on(folder: Option<&Path>) -> String {
+    folder.map_or_else(String::new, |folder| format!(", mounted on {}", folder.display()))
+}
 
 fn by(users: &[User]) -> String {
     if users.is_empty() {

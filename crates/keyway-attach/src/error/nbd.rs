@@ -1,7 +1,8 @@
 //! Why an NBD server could not listen, or had to give up.
 
+use super::not_served;
 use crate::address::Listen;
-use keyway_error::{explain, explain_io};
+use keyway_error::explain;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -44,5 +45,5 @@ explain! { NbdError {
     Self::Certificates { path, .. } => [State, NameCertificates; path],
     Self::InUse(path) => [State, CloseOrOtherPath; path],
     Self::NotASocket(path) => [State, OtherPath; path],
-    Self::System { source, .. } => [Medium, ..explain_io(source).advice],
+    Self::System { source, .. } => { not_served(source) },
 } }

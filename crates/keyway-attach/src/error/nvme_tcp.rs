@@ -1,6 +1,7 @@
 //! Why an NVMe/TCP controller could not listen, or had to give up.
 
-use keyway_error::{explain, explain_io};
+use super::not_served;
+use keyway_error::explain;
 use std::io;
 use std::net::SocketAddr;
 
@@ -29,5 +30,5 @@ pub enum NvmeError {
 explain! { NvmeError {
     Self::Remote(_) => [Failed State, LoopbackOrSecret],
     Self::Name(_) => [Failed State, WriteNqn],
-    Self::System { source, .. } => [Medium, ..explain_io(source).advice],
+    Self::System { source, .. } => { not_served(source) },
 } }

@@ -74,7 +74,8 @@ pub fn mount_open(
     read_only: bool,
 ) -> Result<SessionState, AttachError> {
     let (folder, state) = alive(what.as_ref())?.ok_or_else(|| not_open(what.as_ref()))?;
-    let already = || AttachError::AlreadyOpen { volume: state.volume.clone() };
+    let already =
+        || AttachError::AlreadyOpen { volume: state.volume.clone(), mountpoint: state.mountpoint.clone() };
     let device = state.device.as_deref().filter(|_| state.mountpoint.is_none()).ok_or_else(already)?;
     let fail = |e: io::Error| AttachError::io(format!("mount it on {}", at.display()), e);
     let at = at.canonicalize().map_err(fail)?;

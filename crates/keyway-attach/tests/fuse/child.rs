@@ -116,7 +116,7 @@ fn serve(file: &Path, way: &str, mount_point: Option<PathBuf>) -> Result<(), Att
     };
     let busy = |e: StoreError| {
         assert_eq!(e.source.kind(), ErrorKind::ResourceBusy, "{e}");
-        AttachError::AlreadyOpen { volume: file.to_owned() }
+        AttachError::AlreadyOpen { volume: file.to_owned(), mountpoint: None }
     };
     let store = FileStore::open(file, OpenMode::ReadWrite, Caching::Direct).map_err(busy)?;
     let device = match file.parent() {

@@ -19,5 +19,9 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let plan = keyway::erase(&volume)?;
     let question = said("erase lose", &facts(&plan, json!({"volume": shown(&target.volume)})));
     let words = |erased: &Erased| said("erase", &facts(erased, Value::Null));
+    // Who only wants to see it has nothing to agree to before.
+    if dry.dry_run {
+        plan.check()?;
+    }
     dry.carry_out(plan, Some(&question), ErasePlan::run, words, out)
 }

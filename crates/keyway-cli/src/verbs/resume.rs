@@ -12,6 +12,9 @@ use keyway::conversion::{ConversionRequest, Goal};
 pub(crate) struct Args {
     /// The file or block device that is half converted
     volume: PathBuf,
+    /// Try a wrong password in other spellings, too, as `open` does
+    #[arg(long, help_heading = "Secret")]
+    try_variants: bool,
     #[command(flatten)]
     how: HowArgs,
     #[command(flatten)]
@@ -24,7 +27,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let mut request = ConversionRequest::new(&args.volume, Goal::Resume);
-    request.sources = args.keys.sources(args.secret.source())?;
+    request.sources = args.keys.sources(args.secret.source())?.in_variants(args.try_variants);
     request.new = args.new.source();
     args.how.carry_out(request, out)
 }

@@ -31,13 +31,14 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
 }
 
 fn all(out: Output) -> Result<(), Failure> {
-    keyway::conversion::clean_stale();
     let volumes: Vec<VolumeStatus> = OpenVolume::all()?.into_iter().map(VolumeStatus::from).collect();
     let (waiting, killed) = (WaitingVolume::named(None)?, WaitingVolume::killed(None)?);
     let documents: Vec<Value> = volumes.iter().map(document).collect();
     let roots = OtherUser::root();
-    let document = json!({ "volumes": documents, "waiting": waiting, "killed": killed, "of_root": roots });
-    out.result(&document, || status_words::all(&volumes, [&waiting, &killed], &roots))
+    let converting = keyway::conversion::all_under_way();
+    let document = json!({ "volumes": documents, "waiting": waiting, "killed": killed, "of_root": roots,
+        "converting": converting });
+    out.result(&document, || status_words::all(&volumes, [&waiting, &killed], &converting, &roots))
 }
 
 fn one(name: &Path, args: &Args, out: Output) -> Result<(), Failure> {

@@ -14,8 +14,13 @@ pub(crate) struct Typed {
 
 impl Typed {
     pub(crate) fn new(cli: &Cli, words: &str) -> Option<Self> {
+        Self::in_locale(cli, "C.UTF-8", words)
+    }
+
+    /// The same where text is in that locale's letters.
+    pub(crate) fn in_locale(cli: &Cli, locale: &str, words: &str) -> Option<Self> {
         let script = require_tool("script")?;
-        let line = format!("{} {}", env!("CARGO_BIN_EXE_keyway"), cli.words(words).join(" "));
+        let line = format!("LC_ALL={locale} {} {}", env!("CARGO_BIN_EXE_keyway"), cli.words(words).join(" "));
         let mut child = Command::new(script)
             .args(["--quiet", "--return", "--command", &line, "/dev/null"])
             .stdin(Stdio::piped())

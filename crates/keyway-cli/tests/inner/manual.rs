@@ -142,6 +142,43 @@ const PATHS: &str = r#"_keyway_paths() {
 
 "#;
 
+/// The verbs that take what is open.
+const OF_OPEN: [&str; 2] = ["close", "status"];
+
+/// What is open, by the program's own word: names with quotes in them are not offered.
+const OPEN_OF_BASH: &str = r#"_keyway_open() {
+    local IFS=$'\n'
+    local open="$(keyway status --json 2>/dev/null |
+        sed -n 's/^ *"\(volume\|device\|mountpoint\)": "\([^"\\]*\)",\{0,1\}$/\2/p')"
+    COMPREPLY=($(compgen -W "${open}" -- "$1"))
+    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+        compopt -o filenames 2>/dev/null
+    fi
+}
+
+"#;
+
+const OPEN_IN_BASH: &str = r#"            if [[ ${cur} != -* && ! ${prev} =~ ^--(log|progress|journal|partition)$ ]] ; then
+                _keyway_open "${cur}"
+                return 0
+            fi
+"#;
+
+/// The same for zsh.
+const OPEN_OF_ZSH: &str = r#"(( $+functions[_keyway_open] )) ||
+_keyway_open() {
+    local -a open
+    open=(${(f)"$(keyway status --json 2>/dev/null |
+        sed -n 's/^ *"\(volume\|device\|mountpoint\)": "\([^"\\]*\)",\{0,1\}$/\2/p')"})
+    compadd -f -a open
+}
+
+"#;
+
+/// The same for fish.
+const OPEN_OF_FISH: &str = r#"complete -c keyway -n "__fish_keyway_using_subcommand VERB" -f -a "(keyway status --json 2>/dev/null | string replace -rf '^ *\"(?:volume|device|mountpoint)\": \"([^\"\\\\]*)\",?$' '\$1')"
+"#;
+
 /// What an option takes that reads its value itself: names from a list, which clap does not know to be one.
 fn names_for(verb: &str, option: &str, value: &str) -> Vec<&'static str> {
     let of_new_volumes = ["create", "encrypt", "change"].contains(&verb);
@@ -217,9 +254,28 @@ fn the_shells_complete_verbs_and_options() {
     }
     let bash = made.path().join("keyway.bash");
     let script = std::fs::read_to_string(&bash).expect("made");
-    let once = script.replace(EACH_PATH, "                    _keyway_paths \"${cur}\"\n");
+    let mut once = script.replace(EACH_PATH, "                    _keyway_paths \"${cur}\"\n");
     assert!(once.len() < script.len() * 3 / 4, "each path is completed in other words");
-    std::fs::write(&bash, format!("{PATHS}{once}")).expect("written");
+    for verb in OF_OPEN {
+        let begins = format!("        keyway__subcmd__{verb})\n");
+        assert_eq!(once.matches(&begins).count(), 1, "{verb}");
+        once = once.replace(&begins, &format!("{begins}{OPEN_IN_BASH}"));
+    }
+    std::fs::write(&bash, format!("{PATHS}{OPEN_OF_BASH}{once}")).expect("written");
+    let zsh = made.path().join("_keyway");
+    let mut script = std::fs::read_to_string(&zsh).expect("made");
+    let of_close = "its loop device, its file, or the folder it is mounted on:_files'";
+    for argument in [of_close, "A volume, its device or its mount point:_files'"] {
+        assert_eq!(script.matches(argument).count(), 1, "{argument}");
+        script = script.replace(argument, &argument.replace(":_files", ":_keyway_open"));
+    }
+    let ends = "if [ \"$funcstack[1]\" = \"_keyway\" ]; then";
+    assert_eq!(script.matches(ends).count(), 1);
+    std::fs::write(&zsh, script.replace(ends, &format!("{OPEN_OF_ZSH}{ends}"))).expect("written");
+    let fish = made.path().join("keyway.fish");
+    let script = std::fs::read_to_string(&fish).expect("made");
+    let open = OF_OPEN.map(|verb| OPEN_OF_FISH.replace("VERB", verb)).concat();
+    std::fs::write(&fish, format!("{}\n{open}", script.trim_end())).expect("written");
     kept("completions", &files(made.path()));
     let named = tempfile::tempdir().expect("a folder");
     let bytes = |words: &str, at: usize| {
@@ -257,6 +313,24 @@ fn the_shells_complete_verbs_and_options() {
         all.sort_unstable();
         assert_eq!(found, all, "{words}");
     }
+    // What is open, and what is converted; the program is asked.
+    let asked = "keyway() { printf '%s\\n' '{' ' \"device\": null,' ' \"mountpoint\": \"/mnt/a b\",' \
+                 ' \"volume\": \"/home/v.hc\"' ' \"format\": \"veracrypt\"' '}'; }";
+    for (words, at, all) in [
+        ("close ''", 2, &["/mnt/a b", "/home/v.hc"][..]),
+        ("close --if-open /h", 3, &["/home/v.hc"]),
+        ("status /mnt", 2, &["/mnt/a b"]),
+    ] {
+        let script = format!(
+            "{asked}; source '{}'; COMP_WORDS=(keyway {words}); COMP_CWORD={at}; \
+             _keyway keyway \"${{COMP_WORDS[{at}]}}\" \"${{COMP_WORDS[{at}-1]}}\"; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            made.path().join("keyway.bash").display()
+        );
+        let said = std::process::Command::new("bash").args(["-c", &script]).output().expect("bash");
+        let said = String::from_utf8(said.stdout).expect("text");
+        assert_eq!(said.lines().collect::<Vec<_>>(), all, "{words}");
+    }
+    assert!(complete("close --i", 2).contains(&"--if-open".to_owned()));
     assert!(complete("open --read", 2).contains(&"--read-only".to_owned()));
     // What only Keyway itself calls is offered to nobody.
     assert!(complete("serve", 1).iter().all(|verb| verb == "serve"), "{:?}", complete("serve", 1));

@@ -17,6 +17,9 @@ const SENTENCE_COLUMNS: usize = 72;
 /// Sentences that are nearly the same, and are both wanted: one says of which format it is, what is unchanged, or an option more.
 const NEARLY_THE_SAME: &[(&str, &str)] = &[
     ("read-system-log", "read-system-log-unchanged"),
+    ("give-secret", "give-drive-password"),
+    ("give-new-secret", "give-new-drive-password"),
+    ("misuse NoPassword(Own)", "misuse NoPassword(Drive)"),
     ("factory-state", "drive is[state=factory]"),
     ("conversion done[kind=decryption]", "conversion decrypted"),
     ("variant qwerty-to-qwertz", "variant qwertz-to-qwerty"),
@@ -278,7 +281,10 @@ fn no_two_sentences_say_the_same() {
     let all: Vec<(String, BTreeSet<String>)> = entries(ADVICE)
         .chain(entries(CAUSES))
         // Several of clap's kinds of error are one to whoever typed it.
-        .chain(entries(TOLD).filter(|(word, _)| !word.starts_with("verb ") && !word.starts_with("usage ")))
+        .chain(entries(TOLD).filter(|(word, _)| {
+            // A plan's fields are a table's rows.
+            ["verb ", "usage ", "plan "].iter().all(|of| !word.starts_with(of))
+        }))
         .chain(entries(WAYS))
         .map(|(word, said)| (word.to_owned(), meaning(said)))
         .filter(|(_, meaning)| meaning.len() > 1)

@@ -144,6 +144,33 @@ fn protector_of(entry: &Entry) -> Option<&Protector> {
     }
 }
 
+/// Whether a protector may go, as its volume's metadata says, which needs no secret.
+///
+/// # Errors
+/// As [`OpenedKeys::may_remove`].
+pub fn may_remove_from(block: &Block, id: Guid, last: LastProtector) -> Result<(), ChangeError> {
+    let all = || block.dataset.entries.protectors();
+    let removed = all().find(|p| p.id == id).ok_or(ChangeError::NoSuchProtector(id))?;
+    let mut left = all().filter(|p| p.id != id && gives_the_key(p)).peekable();
+    if !gives_the_key(removed) || last == LastProtector::Remove {
+        return Ok(());
+    }
+    if left.peek().is_none() {
+        return Err(ChangeError::LastProtector(id));
+    }
+    match left.all(|p| p.protection == Protection::ClearKey) {
+        true => Err(ChangeError::LastSecret(id)),
+        false => Ok(()),
+    }
+}
+
+impl ChangeError {
+    /// That the last protector, or the last but a clear key, would go.
+    pub const fn is_of_the_last(&self) -> bool {
+        matches!(self, Self::LastProtector(_) | Self::LastSecret(_))
+    }
+}
+
 impl OpenedKeys {
     /// Adds a protector with the identifier `id`, which should be random; a startup key's has the
     /// key's own. Windows knows one password and one clear key per volume, and any number of the
@@ -214,18 +241,7 @@ impl OpenedKeys {
     /// # Errors
     /// As [`OpenedKeys::remove_protector`], but of the medium.
     pub fn may_remove(&self, id: Guid, last: LastProtector) -> Result<(), ChangeError> {
-        let removed = self.protectors().find(|p| p.id == id).ok_or(ChangeError::NoSuchProtector(id))?;
-        let mut left = self.protectors().filter(|p| p.id != id && gives_the_key(p)).peekable();
-        if !gives_the_key(removed) || last == LastProtector::Remove {
-            return Ok(());
-        }
-        if left.peek().is_none() {
-            return Err(ChangeError::LastProtector(id));
-        }
-        match left.all(|p| p.protection == Protection::ClearKey) {
-            true => Err(ChangeError::LastSecret(id)),
-            false => Ok(()),
-        }
+        may_remove_from(self.metadata.block(), id, last)
     }
 
     fn protectors(&self) -> impl Iterator<Item = &Protector> {

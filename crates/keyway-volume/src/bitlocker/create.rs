@@ -40,7 +40,7 @@ use super::error::BitLockerError;
 use super::map::Map;
 use super::metadata_locations::{BOOT_BYTES, MetadataLocations};
 use crate::veracrypt::random::Noise;
-use crate::{Progress, ReadBack, Stage};
+use crate::{Progress, ReadBack, Stage, Weakness};
 use keyway_engine::{Access, Device, Layout};
 use keyway_fs::mkfs::FileSystem;
 use keyway_store::{AlignedBuf, Store};
@@ -102,6 +102,8 @@ pub enum Note {
     NoRecoveryPassword,
     /// A file system must end before this byte.
     KeepOut(u64),
+    /// A password that is easily guessed.
+    Weak(Weakness),
 }
 
 impl fmt::Display for Note {
@@ -117,6 +119,7 @@ impl fmt::Display for Note {
             Self::KeepOut(end) => {
                 write!(f, "the metadata lies at the end; a file system made later may have {end} bytes at most")
             }
+            Self::Weak(weakness) => weakness.fmt(f),
         }
     }
 }
@@ -223,6 +226,9 @@ fn notes(new: &NewVolume<'_>, usable_bytes: u64) -> Vec<Note> {
     ]
     .into_iter()
     .filter_map(|(holds, note)| holds.then_some(note))
+    .chain(
+        new.protectors.password.iter().filter_map(|password| Weakness::of_password(password).map(Note::Weak)),
+    )
     .collect()
 }
 

@@ -167,7 +167,7 @@ pub enum ReadOnly {
     /// Its first sector is lost; whoever looks at what is inside should have a way back.
     #[error(
         "its first sector is lost; see whether what is in it is right, then write a new one with \
-         `keyway header repair --format bitlocker`"
+         `keyway header repair VOLUME --format bitlocker`"
     )]
     FirstSector,
     /// Encrypt-on-write with unencrypted chunks left.

@@ -51,7 +51,7 @@ pub use block::{Block, BlockFault, Dataset, HEAD_BYTES, REGION_BYTES, SIGNATURE,
 pub use boot::{
     BOOT_SECTOR_BYTES, BootFault, BootKind, BootSector, GUID_AT, INFORMATION, INFORMATION_EOW, OEM,
 };
-pub use change::{ChangeError, LastProtector, NewProtector, may_add_beside};
+pub use change::{ChangeError, LastProtector, NewProtector, may_add_beside, may_remove_from};
 pub use codes::{EncryptionState, Method, Protection};
 pub use conversion::{
     ConversionReached, Converting, ConvertingError, InPlace, NotConvertible, look_behind, unlock_behind,

@@ -35,7 +35,7 @@ use super::header::Header;
 use super::header_location::HeaderLocation;
 use super::params::{Derivation, Format, HashName};
 use super::sealed::SealedHeader;
-use super::unlock::{OpenedHeader, UnlockRequest, unlock};
+use super::unlock::{OpenedHeader, UnlockRequest, Unlocked, unlock};
 use crate::{ReadBack, Secrets, VolumeError};
 use keyway_secret::SecretBytes;
 use keyway_store::Store;
@@ -63,7 +63,20 @@ pub fn change(
     new: &Secrets,
     hash: Option<HashName>,
 ) -> Result<Changed, ChangeError> {
-    let unlocked = unlock(store, request)?;
+    change_opened(store, &unlock(store, request)?, request, new, hash)
+}
+
+/// The same of a volume that was opened by that request, so that nobody thinks of a new secret for one that does not open.
+///
+/// # Errors
+/// As [`change`], but that the volume does not open.
+pub fn change_opened(
+    store: &dyn Store,
+    unlocked: &Unlocked,
+    request: &UnlockRequest<'_>,
+    new: &Secrets,
+    hash: Option<HashName>,
+) -> Result<Changed, ChangeError> {
     let opened = unlocked.opened();
     let format = opened.header.format;
     header_is_here(opened, request)?;

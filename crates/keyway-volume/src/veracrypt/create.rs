@@ -18,7 +18,7 @@ use super::params::{Derivation, Format, HashName};
 use super::random::{self, Noise};
 use super::sealed::SealedHeader;
 use super::suite::Suite;
-use crate::{Progress, ReadBack, Secrets, Stage, VolumeError};
+use crate::{Progress, ReadBack, Secrets, Stage, VolumeError, Weakness};
 use keyway_cipher::Chain;
 use keyway_engine::Layout;
 use keyway_secret::SecretBytes;
@@ -40,12 +40,6 @@ const HEADER_VERSION: u16 = 5;
 
 /// Bytes written at a time.
 const PIECE: usize = 1 << 20;
-
-/// Shorter passwords deserve the default number of iterations (VeraCrypt's documentation, "PIM").
-const LONG_PASSWORD: usize = 20;
-
-/// The PIM that gives the default number of iterations.
-const DEFAULT_PIM: u32 = 485;
 
 /// What happens to the data area before it is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,8 +86,8 @@ pub enum Note {
     Quick,
     /// The data area of a hidden volume was not filled.
     QuickHidden,
-    /// A short password with few iterations.
-    SmallPim,
+    /// A password that is easily guessed.
+    Weak(Weakness),
     /// The outer volume was not opened, so nothing about it could be checked.
     OuterNotOpened,
     /// No file system was found in the outer volume, so nobody knows what lies where.
@@ -116,9 +110,7 @@ impl fmt::Display for Note {
                 "the hidden volume's place was not filled with random bytes: where the outer volume was not either, \
                  the hidden one can be told from free space"
             }
-            Self::SmallPim => {
-                "a password of less than 20 bytes with a PIM below 485 is easier to guess; take a longer one"
-            }
+            Self::Weak(weakness) => return weakness.fmt(f),
             Self::OuterNotOpened => {
                 "the outer volume was not opened: nobody checked that it can hold a hidden one, that no files \
                  of it lie there, or that the password is not its own"
@@ -356,10 +348,7 @@ pub(super) fn created(
     if new.fill == Fill::Quick {
         notes.push(if hidden { Note::QuickHidden } else { Note::Quick });
     }
-    let pim = new.secrets.pim.filter(|pim| *pim > 0).unwrap_or(DEFAULT_PIM);
-    if pim < DEFAULT_PIM && new.secrets.password.len() < LONG_PASSWORD && new.hash != HashName::Argon2id {
-        notes.push(Note::SmallPim);
-    }
+    notes.extend(Weakness::of_secrets(new.secrets, new.hash).map(Note::Weak));
     Ok(Created {
         layout: area.layout(header.sector_bytes, suite.cipher(&header.key_area)?)?,
         data_offset: area.start,

@@ -37,7 +37,7 @@ mod unlock;
 
 #[cfg(target_os = "linux")]
 pub use backup::{BackedUp, header_backup};
-pub use change::{Changed, change};
+pub use change::{Changed, change, change_opened};
 pub use change_error::{ChangeError, HeaderWriteFault, SystemFault};
 pub use check::{HeaderCheck, HeaderState, check};
 pub use create::{

@@ -9,6 +9,7 @@ use super::space::{MakingRoom, PAGE, elsewhere, end_in, end_of, file_system};
 use crate::create::description;
 use crate::error::{Error, Misuse};
 use crate::medium;
+use crate::progress::tell_weakness;
 use crate::under_way::ConversionRefusal;
 use crate::unlock::VolumeFormat;
 use keyway_convert::bitlocker::{self as convert, EncryptionRequest};
@@ -16,6 +17,7 @@ use keyway_convert::{ConversionKind, ConvertError, FreeSpace, PlannedConversion}
 use keyway_error::Advice;
 use keyway_fs::{FileSystemKind, FoundFileSystem};
 use keyway_store::{FileStore, Store};
+use keyway_volume::Weakness;
 use keyway_volume::bitlocker::{
     self, InPlace, Method, NewProtectors, SMALLEST_VOLUME, UnlockRequest, Unlocked, unlock,
 };
@@ -119,6 +121,7 @@ impl Job for Encryption {
     fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
         let (request, choice) = (with.request, &self.new.protectors);
         let protectors = choice.make(&request.sources.password, &request.subject(), with.secrets)?;
+        tell_weakness(with.progress, protectors.password.as_deref().and_then(Weakness::of_password));
         let mut files = choice.claim_files(&protectors)?;
         let whole = !self.new.used_space_only || self.new.free_space == FreeSpace::Fill;
         let room = MakingRoom { path: &request.path, fs: &self.fs, space: with.plan.space, whole };

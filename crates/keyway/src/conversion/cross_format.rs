@@ -10,7 +10,7 @@ use super::space::{PAGE, elsewhere, end_of, not_smaller};
 use crate::create::description;
 use crate::error::{Error, about};
 use crate::medium;
-use crate::progress::Stage;
+use crate::progress::{Stage, tell_weakness};
 use crate::resize::inside::{Attached, restored};
 use crate::secrets::{PasswordSource, Secrets, Wanted};
 use crate::session::SessionSecrets;
@@ -22,6 +22,7 @@ use keyway_convert::{ConversionKind, ConvertError, PlannedConversion};
 use keyway_engine::{Access, Device};
 use keyway_error::Advice;
 use keyway_fs::FoundFileSystem;
+use keyway_volume::Weakness;
 use keyway_volume::bitlocker::{InPlace, Method, Secret, UnlockRequest};
 use keyway_volume::veracrypt::{self, Fill, unlock};
 use std::path::{Path, PathBuf};
@@ -88,6 +89,7 @@ impl Job for ToBitLocker {
         let unlock_request = request.arguments.veracrypt_request(&secrets, None, None, &with.progress);
         let opened = unlock(&store, &unlock_request).map_err(|e| request.said(e))?;
         let protectors = choice.make(&self.password, &request.subject(), with.secrets)?;
+        tell_weakness(with.progress, protectors.password.as_deref().and_then(Weakness::of_password));
         let mut files = choice.claim_files(&protectors)?;
         let wish = InPlace {
             protectors: &protectors,
@@ -169,6 +171,7 @@ impl Job for ToVeraCrypt {
         let path = &*request.path;
         // Before anything is changed: who mistypes it has the file system as it was.
         let secrets = request.new_or_own().read(Wanted::NewPassword, &request.subject(), with.secrets)?;
+        tell_weakness(with.progress, Weakness::of_secrets(&secrets, new.hash()));
         let wish = veracrypt::NewVolume { secrets: &secrets, cipher, hash: new.hash(), fill: Fill::Quick };
         let own = SessionSecrets::from(Key::BitLocker(key));
         let Key::BitLocker(key) = &own.key else { return Err(ConversionRefusal::NotBitLocker.into()) };

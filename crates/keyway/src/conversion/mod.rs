@@ -54,8 +54,8 @@ mod space;
 mod veracrypt;
 
 pub use crate::under_way::{
-    ConversionError, ConversionRefusal, Description, Details, Found, Running, clean_stale, describe,
-    is_paused_volume, percentage, resume_with, running,
+    ConversionError, ConversionRefusal, Description, Details, Found, Running, UnderWay, all_under_way,
+    clean_stale, describe, is_paused_volume, percentage, resume_with, running,
 };
 pub use claim::{claim, refuse_if_begun, refuse_if_used, set_len};
 pub use keyway_convert::{ConversionKind, ConvertError, FreeSpace};

@@ -19,7 +19,9 @@ use keyway_convert::cross_format::{self, BothSecrets, Direction};
 use keyway_convert::veracrypt::{self, ResumeSecrets};
 use keyway_convert::{ConversionKind, ConvertError, PlannedConversion};
 use keyway_fs::FoundFileSystem;
+use keyway_secret::SecretBytes;
 use keyway_store::{FileStore, Store};
+use keyway_volume::Secrets;
 use keyway_volume::bitlocker::{self, EncryptionState, UnlockRequest};
 use std::sync::Arc;
 
@@ -150,8 +152,7 @@ fn paused_kind(store: &FileStore) -> Result<ConversionKind, Error> {
 impl Job for Resumption {
     fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
         let Self { store, found, journal } = *self;
-        let is_half_converted = found.is_some();
-        let next = match found {
+        match found {
             Some(Found::VeraCrypt(found)) => resume_veracrypt(with, store, *found, journal?),
             Some(Found::CrossFormat(found)) => {
                 let journal = journal?.ok_or(ConvertError::NoJournal)?;
@@ -159,9 +160,7 @@ impl Job for Resumption {
             }
             Some(Found::BitLocker(found)) => resume_bitlocker(with, store, Some(&found), journal),
             None => resume_bitlocker(with, store, None, Ok(None)),
-        };
-        // No other verb opens what is half converted.
-        next.map_err(|e| if is_half_converted { Error::NotToBeTried(Box::new(e)) } else { e })
+        }
     }
 }
 
@@ -184,13 +183,22 @@ fn resume_veracrypt(
     let (request, subject) = (with.request, with.request.subject());
     let (own, new) = (&request.sources.password, &request.new);
     one_standard_input([own, new])?;
-    let old = own.read(Wanted::Password, &subject, with.secrets)?;
+    let mut old = own.read(Wanted::Password, &subject, with.secrets)?;
     let other = match new.is_given() {
         true => Some(new.read(Wanted::Password, &subject, with.secrets)?),
         false => None,
     };
-    let secrets = ResumeSecrets { old: &old, new: other.as_ref() };
     let file = journal.as_ref().map(JournalFile::store);
+    let opens = |password| {
+        let old = Secrets { password, keyfiles: old.keyfiles.clone(), pim: old.pim };
+        let Some(found) = keyway_convert::find(&store)? else { return Ok(()) };
+        let secrets = ResumeSecrets { old: &old, new: other.as_ref() };
+        veracrypt::VeraCryptPlan::resume(found, &store, file, &secrets).map(drop).map_err(Error::from)
+    };
+    if let Some(password) = request.sources.spelled_for(&old.password, &opens, with.progress)? {
+        old.password = password;
+    }
+    let secrets = ResumeSecrets { old: &old, new: other.as_ref() };
     // The marker and the file are anybody's until the headers open.
     let planned =
         veracrypt::VeraCryptPlan::resume(found, &store, file, &secrets).map_err(|e| request.said(e))?;
@@ -216,12 +224,34 @@ fn resume_cross_format(
         _ => (request.new_or_own(), own),
     };
     read_twice(veracrypt, bitlocker)?;
+    let (of_veracrypt, of_bitlocker) = (std::ptr::eq(veracrypt, own), std::ptr::eq(bitlocker, own));
     let sources = Sources { password: bitlocker.clone(), ..request.sources.clone() };
-    let bitlocker = sources.bitlocker_key_of(&request.path, with.secrets, || {
+    let mut bitlocker = sources.bitlocker_key_of(&request.path, with.secrets, || {
         cross_format::look(&mark, &store, file.store()).map_err(|e| request.said(e))
     })?;
     let subject = Subject::Named(format!("{} as a VeraCrypt volume", request.name()));
-    let veracrypt = veracrypt.read(Wanted::Password, &subject, with.secrets)?;
+    let mut veracrypt = veracrypt.read(Wanted::Password, &subject, with.secrets)?;
+    let opens = |password: SecretBytes| {
+        let typed = [bitlocker::Secret::Password(SecretBytes::copy_of(&password))];
+        let bitlocker = UnlockRequest::new(if of_bitlocker { &typed } else { &bitlocker });
+        let password = if of_veracrypt { password } else { SecretBytes::copy_of(&veracrypt.password) };
+        let veracrypt = Secrets { password, keyfiles: veracrypt.keyfiles.clone(), pim: veracrypt.pim };
+        let both = BothSecrets { veracrypt: &veracrypt, bitlocker: &bitlocker };
+        let resumed = cross_format::CrossFormatPlan::resume(&store, file.store(), mark.clone(), &both);
+        resumed.map(drop).map_err(Error::from)
+    };
+    let given = match bitlocker.as_slice() {
+        [bitlocker::Secret::Password(password)] if of_bitlocker => SecretBytes::copy_of(password),
+        _ => SecretBytes::copy_of(&veracrypt.password),
+    };
+    if let Some(other) = request.sources.spelled_for(&given, &opens, with.progress)? {
+        if of_bitlocker {
+            bitlocker = vec![bitlocker::Secret::Password(SecretBytes::copy_of(&other))];
+        }
+        if of_veracrypt {
+            veracrypt.password = other;
+        }
+    }
     let both = BothSecrets { veracrypt: &veracrypt, bitlocker: &UnlockRequest::new(&bitlocker) };
     // The marker and the file are anybody's until both volumes open.
     let planned = cross_format::CrossFormatPlan::resume(&store, file.store(), mark, &both);
@@ -262,10 +292,25 @@ fn resume_bitlocker(
         Some(found) => convert::seen(&store, found).map_err(failed)?,
         None => Some(bitlocker::look(&store)?),
     };
-    let secrets = match seen {
+    let mut secrets = match seen {
         Some(seen) => request.sources.bitlocker_key_of::<Error>(&request.path, with.secrets, || Ok(seen))?,
         None => Vec::new(),
     };
+    let opens = |password| -> Result<(), Error> {
+        let (typed, store) = ([bitlocker::Secret::Password(password)], &store);
+        let request = UnlockRequest::new(&typed);
+        match found {
+            Some(found) => Ok(convert::prove(store, found, &request).map(drop)?),
+            None => Ok(bitlocker::unlock(store, &request).map(drop)?),
+        }
+    };
+    for secret in &mut secrets {
+        if let bitlocker::Secret::Password(password) = secret
+            && let Some(other) = request.sources.spelled_for(password, &opens, with.progress)?
+        {
+            *password = other;
+        }
+    }
     let unlock_request = UnlockRequest::new(&secrets);
     if let Some(found) = found.filter(|found| !found.in_front) {
         let proof = convert::prove(&store, found, &unlock_request).map_err(failed)?;

@@ -9,6 +9,7 @@ use super::space::{MakingRoom, elsewhere, end_in, end_of, file_system};
 use crate::detect::must_be_noise;
 use crate::error::Error;
 use crate::medium;
+use crate::progress::tell_weakness;
 use crate::secrets::{Wanted, one_standard_input};
 use crate::under_way::ConversionRefusal;
 use crate::unlock::VolumeFormat;
@@ -16,8 +17,8 @@ use keyway_cipher::Chain;
 use keyway_convert::{ConversionKind, FreeSpace, PlannedConversion, veracrypt};
 use keyway_fs::FoundFileSystem;
 use keyway_store::FileStore;
-use keyway_volume::Secrets;
 use keyway_volume::veracrypt::{BACKUP_GROUP_BYTES, Fill, HEADERS_BYTES, Unlocked, unlock};
+use keyway_volume::{Secrets, Weakness};
 use std::sync::Arc;
 
 const VERACRYPT: VolumeFormat = VolumeFormat::VeraCrypt;
@@ -107,6 +108,7 @@ impl Job for Encryption {
         let (request, space) = (with.request, with.plan.space);
         let path = &*request.path;
         let secrets = request.sources.password.read(Wanted::NewPassword, &request.subject(), with.secrets)?;
+        tell_weakness(with.progress, Weakness::of_secrets(&secrets, self.new.hash()));
         let new = new_volume(&self.new, self.cipher, &secrets);
         let free = with.plan.free_space;
         let whole = free.is_none_or(|free| free == FreeSpace::Fill);
@@ -163,13 +165,12 @@ fn veracrypt_bytes(size: u64) -> u64 {
     size.saturating_sub(HEADERS_BYTES + BACKUP_GROUP_BYTES)
 }
 
-/// Claims the volume and opens it, all of which will be written.
+/// Claims the volume and opens it.
 fn open(with: &With<'_>, secret: &Secrets) -> Result<(FileStore, Unlocked), Error> {
     let request = with.request;
     let store = claim(&request.path)?;
     let unlock_request = request.arguments.veracrypt_request(secret, None, None, &with.progress);
     let opened = unlock(&store, &unlock_request).map_err(|e| request.said(e))?;
-    allocate(&request.path)?;
     Ok((store, opened))
 }
 
@@ -178,11 +179,14 @@ impl Job for Reencryption {
         let (request, subject) = (with.request, with.request.subject());
         let old =
             request.sources.veracrypt_key(&request.path, &request.arguments, with.secrets, with.progress)?;
+        let (store, opened) = open(with, &old)?;
         let other = match request.new.is_given() {
             true => Some(request.new.read(Wanted::NewPassword, &subject, with.secrets)?),
             false => None,
         };
-        let (store, opened) = open(with, &old)?;
+        let weakness = other.as_ref().and_then(|new| Weakness::of_secrets(new, self.new.hash()));
+        tell_weakness(with.progress, weakness);
+        allocate(&request.path)?;
         let new = new_volume(&self.new, self.cipher, other.as_ref().unwrap_or(&old));
         let planned = veracrypt::reencryption(&store, &opened, &new, with.plan.journal.file());
         let planned = with.as_asked(planned.map_err(|e| request.said(e))?)?;
@@ -210,6 +214,7 @@ impl Job for Decryption {
         let secrets =
             request.sources.veracrypt_key(&request.path, &request.arguments, with.secrets, with.progress)?;
         let (store, opened) = open(with, &secrets)?;
+        allocate(&request.path)?;
         let planned = veracrypt::decryption(&store, &opened, with.plan.journal.file());
         let planned = with.as_asked(planned.map_err(|e| request.said(e))?)?;
         drop(opened);

@@ -3,7 +3,8 @@
 use super::error::DriveError;
 use super::handle::Drive;
 use crate::error::Error;
-use crate::secrets::{PasswordSource, Question, Secrets, Subject, Wanted};
+use crate::secrets::{PasswordSource, Question, SecretRole, Secrets, Subject, Wanted};
+use crate::shown::name_of;
 use keyway_secret::SecretBytes;
 use keyway_sed::Authority;
 use keyway_sed::password::{PIN_MAX, PasswordHash};
@@ -76,8 +77,12 @@ impl<'a> DriveSecrets<'a> {
     ) -> Result<SecretBytes, Error> {
         let subject = match who {
             Some(who) => Subject::Drive(drive.path.clone(), who),
-            None => Subject::Volume(drive.path.clone()),
+            // A drive counts wrong passwords: nobody is asked for another without knowing.
+            None => Subject::Named(name_of(&drive.path)),
         };
+        // A drive has no keyfiles.
+        let role = if std::ptr::eq(from, &self.new) { SecretRole::NewOfDrive } else { SecretRole::Drive };
+        let from = PasswordSource { role, ..from.clone() };
         let password = from.read(wanted, &subject, self.ask)?.password;
         self.hashed(&password, drive)
     }

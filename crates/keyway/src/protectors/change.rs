@@ -1,6 +1,7 @@
 //! Another thing opens a volume: a plan of what comes, goes or takes the place of what, and its outcome.
 
 use super::bitlocker::{Added, NewSecret, Protectors, only_bitlocker};
+use super::name::ProtectorName;
 use super::tpm::NewTpmProtector;
 use super::veracrypt::{ChangedSecret, SecretChange, change_secret};
 use crate::detect::{look_at_bitlocker, must_be_noise};
@@ -8,12 +9,15 @@ use crate::error::{Error, Misuse};
 use crate::key_file::{must_be_folder, must_be_new};
 use crate::locked::LockedVolume;
 use crate::log_file;
+use crate::progress::tell_weakness;
 use crate::secrets::{NewTpmSource, PasswordSource, Subject, Wanted, one_standard_input};
 use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_engine::Access;
+use keyway_volume::Weakness;
 use keyway_volume::bitlocker::{
-    ChangeError, Guid, LastProtector, Protection, RecoveryPassword, RewriteError, StartupKey, may_add_beside,
+    ChangeError, Guid, LastProtector, Locked, Protection, RecoveryPassword, RewriteError, StartupKey,
+    may_add_beside, may_remove_from,
 };
 use serde::{Serialize, Serializer};
 use std::path::{Path, PathBuf};
@@ -44,7 +48,7 @@ pub enum ProtectorRequest {
     /// One goes, of a BitLocker volume.
     Remove {
         /// Which.
-        id: Guid,
+        id: ProtectorName,
         /// Even if nothing else opens the volume.
         last: LastProtector,
     },
@@ -254,14 +258,11 @@ pub fn change<'a>(
             Step::Put { protectors, kind, replaces: Some(own), source: secret.secret }
         }
         ProtectorRequest::Remove { id, last } => {
+            let id = id.among(&volume.path, protectors.all().map(|(id, _)| id))?;
             plan.id = Some(id);
             plan.kind = protectors.find(Some(id)).map(|(_, kind)| kind);
             plan.loses = match protectors.keys.may_remove(id, LastProtector::Keep) {
-                Err(e @ (ChangeError::LastProtector(_) | ChangeError::LastSecret(_)))
-                    if last == LastProtector::Remove =>
-                {
-                    Some(e)
-                }
+                Err(e) if e.is_of_the_last() && last == LastProtector::Remove => Some(e),
                 other => other.map(|()| None).map_err(said)?,
             };
             plan.last = plan.loses.is_some();
@@ -319,10 +320,57 @@ impl ProtectorRequest {
                 };
                 kind.map_or(Ok(()), |kind| may_be_new(kind, to.as_deref(), &secret.secret))
             }
-            Self::Remove { id, .. } => kind_of(volume, *id).map(drop),
+            Self::Remove { id, .. } => {
+                match look_at_bitlocker(&volume.path, &volume.arguments, volume.progress) {
+                    Ok(seen) => id.among(&volume.path, ids_in(&seen)).map(drop),
+                    Err(_) => Ok(()),
+                }
+            }
             Self::Suspend | Self::Resume => Ok(()),
         }
     }
+}
+
+fn ids_in(seen: &Locked) -> impl Iterator<Item = Guid> + '_ {
+    seen.info.key_protectors.iter().map(|protector| protector.id)
+}
+
+/// What is lost by a change of what opens a volume, told before anyone types a secret; nothing where nothing is, or where that
+/// shows only when the volume has opened.
+///
+/// # Errors
+/// The volume can't be looked at; or the request can't be granted.
+pub fn lost_by(
+    volume: &LockedVolume<'_>,
+    request: &ProtectorRequest,
+) -> Result<Option<ProtectorLoss>, Error> {
+    match request {
+        ProtectorRequest::Suspend => {
+            only_bitlocker(volume)?;
+            volume.sources.check()?;
+            Ok(Some(ProtectorLoss::Secrecy))
+        }
+        ProtectorRequest::Remove { id, last: LastProtector::Remove } => {
+            only_bitlocker(volume)?;
+            volume.sources.check()?;
+            let Ok(seen) = look_at_bitlocker(&volume.path, &volume.arguments, volume.progress) else {
+                return Ok(None);
+            };
+            let id = id.among(&volume.path, ids_in(&seen))?;
+            let may = may_remove_from(seen.metadata.block(), id, LastProtector::Keep);
+            Ok(may.err().filter(ChangeError::is_of_the_last).map(ProtectorLoss::Last))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// What is lost by a change.
+#[derive(Debug)]
+pub enum ProtectorLoss {
+    /// Anybody reads the volume as long as its protection is suspended.
+    Secrecy,
+    /// The last protector that opens it, or the last but a clear key.
+    Last(ChangeError),
 }
 
 /// What a protector is, as far as that lies open: nothing of one whose metadata has to be looked for.
@@ -387,7 +435,9 @@ impl ProtectorPlan<'_> {
                     _ => {
                         let subject = Subject::Volume(path.clone());
                         let secrets = protectors.volume.secrets;
-                        NewSecret::Password(source.read(Wanted::NewPassword, &subject, secrets)?.password)
+                        let new = source.read(Wanted::NewPassword, &subject, secrets)?.password;
+                        tell_weakness(protectors.volume.progress, Weakness::of_password(&new));
+                        NewSecret::Password(new)
                     }
                 };
                 let added = protectors.put(&new, replaces, to.as_deref())?;

@@ -9,15 +9,17 @@ mod adding_tpm;
 mod bitlocker;
 mod change;
 mod list;
+mod name;
 mod tpm;
 mod veracrypt;
 
 pub use bitlocker::{Protectors, SavedRecovery, only_bitlocker};
 pub(crate) use change::digits;
 pub use change::{
-    ProtectionStatus, ProtectorOutcome, ProtectorPlan, ProtectorRequest, RemovedProtector, SetProtector,
-    StillOpens, change,
+    ProtectionStatus, ProtectorLoss, ProtectorOutcome, ProtectorPlan, ProtectorRequest, RemovedProtector,
+    SetProtector, StillOpens, change, lost_by,
 };
 pub use keyway_volume::bitlocker::{Guid, LastProtector, Protection, RecoveryPassword};
 pub use list::{ListedProtectors, ListedSecret, list};
+pub use name::ProtectorName;
 pub use veracrypt::{ChangedSecret, SecretChange, SecretProtector};

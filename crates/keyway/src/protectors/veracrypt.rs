@@ -2,11 +2,12 @@
 
 use crate::error::Error;
 use crate::locked::LockedVolume;
+use crate::progress::tell_weakness;
 use crate::secrets::{PasswordSource, Subject, Wanted};
 use keyway_attach::path_text;
 use keyway_secret::SecretBytes;
 use keyway_volume::veracrypt;
-use keyway_volume::{HashName, Secrets as VeraCryptSecret};
+use keyway_volume::{HashName, Secrets as VeraCryptSecret, Weakness};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use std::path::PathBuf;
@@ -96,6 +97,11 @@ pub(super) fn change_secret(
 ) -> Result<ChangedSecret, Error> {
     let subject = Subject::Volume(volume.path.clone());
     let old = volume.veracrypt_key()?;
+    let store = volume.to_change()?;
+    let drive = volume.system_drive()?;
+    let request = volume.arguments.veracrypt_request(&old, None, drive.as_ref(), &volume.progress);
+    // Nobody thinks of a new one before the old one has opened it.
+    let opened = keyway_volume::unlock(&store, &request).map_err(|e| volume.said(e))?;
     let read = if change.sets_a_password() {
         change.secret.read(Wanted::NewPassword, &subject, volume.secrets)?
     } else {
@@ -108,10 +114,12 @@ pub(super) fn change_secret(
         keyfiles: if keeps_keyfiles { old.keyfiles.clone() } else { read.keyfiles },
         pim: read.pim.or(old.pim),
     };
-    let store = volume.to_change()?;
-    let drive = volume.system_drive()?;
-    let request = volume.arguments.veracrypt_request(&old, None, drive.as_ref(), &volume.progress);
-    let changed = veracrypt::change(&store, &request, &wanted, change.hash).map_err(|e| volume.said(e))?;
+    tell_weakness(
+        volume.progress,
+        Weakness::of_secrets(&wanted, change.hash.unwrap_or(opened.opened().hash)),
+    );
+    let changed = veracrypt::change_opened(&store, &opened, &request, &wanted, change.hash);
+    let changed = changed.map_err(|e| volume.said(e))?;
     Ok(ChangedSecret {
         volume: volume.path.clone(),
         hidden: changed.hidden,

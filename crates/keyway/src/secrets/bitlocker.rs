@@ -59,7 +59,9 @@ impl Sources {
         one_standard_input([&self.password, &PasswordSource { password: pin, ..PasswordSource::new() }])?;
         let mut secrets = Vec::new();
         if let Some(from) = &self.password.password {
-            secrets.push(Secret::Password(from.read()?));
+            let password = from.read()?;
+            self.password.not_empty(from, &password)?;
+            secrets.push(Secret::Password(password));
         }
         if let Some(given) = &self.recovery_password {
             secrets.push(Secret::RecoveryPassword(recovery_password(given)?));

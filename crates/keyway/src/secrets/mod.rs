@@ -9,6 +9,7 @@ mod bitlocker;
 mod password;
 mod question;
 mod tpm;
+mod typed;
 mod variants;
 
 pub use crate::secret_role::SecretRole;
@@ -17,6 +18,7 @@ pub use bitlocker::recovery_in;
 pub use password::{PasswordSource, SecretFrom, one_standard_input};
 pub use question::{Question, Secrets, Subject, Wanted};
 pub use tpm::{NewTpmSource, TpmSource};
+pub use typed::{CONTROL_C, LINE_LIMIT, Typed};
 
 use crate::detect::{look_at_bitlocker, must_be_noise};
 use crate::error::{Error, Misuse};

@@ -73,11 +73,17 @@ impl PasswordSource {
         check_pim(self.pim)?;
         match &self.password {
             // A pipe gives what it has once.
-            Some(SecretFrom::File(path)) if !path.exists() || path.is_file() => {
-                File::open(path).map(drop).map_err(|e| Error::system("open", path, e))
+            Some(from @ SecretFrom::File(path)) if !path.exists() || path.is_file() => {
+                self.not_empty(from, &from.read()?)
             }
             _ => Ok(()),
         }
+    }
+
+    /// Refuses an empty password from a place that should hold one: keyfiles alone need none.
+    pub(super) fn not_empty(&self, from: &SecretFrom, password: &[u8]) -> Result<(), Error> {
+        let is_all = password.is_empty() && self.keyfiles.is_empty();
+        if is_all { Err(Misuse::EmptyPassword(from.place()).into()) } else { Ok(()) }
     }
 
     /// Reads it. A password that wasn't named is asked for; where nobody answers, keyfiles alone will do.
@@ -92,7 +98,11 @@ impl PasswordSource {
     ) -> Result<VeraCryptSecret, Error> {
         self.check()?;
         let password = match &self.password {
-            Some(from) => from.read()?,
+            Some(from) => {
+                let password = from.read()?;
+                self.not_empty(from, &password)?;
+                password
+            }
             None => match secrets.answer(&Question { wanted, subject })? {
                 Some(password) => password,
                 None if !self.keyfiles.is_empty() => SecretBytes::zeroed(0),
@@ -110,6 +120,15 @@ impl SecretFrom {
             Some(dash) if dash == Path::new("-") => Some(Self::StandardInput),
             Some(file) => Some(Self::File(file.to_owned())),
             None => descriptor.map(Self::Descriptor),
+        }
+    }
+
+    /// Its name.
+    fn place(&self) -> PathBuf {
+        match self {
+            Self::File(path) => path.clone(),
+            Self::StandardInput => "standard input".into(),
+            Self::Descriptor(number) => format!("descriptor {number}").into(),
         }
     }
 

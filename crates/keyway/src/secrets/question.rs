@@ -1,8 +1,10 @@
 //! Who is asked for a secret, and for which.
 
 use crate::error::Error;
+use crate::shown::name_of;
 use keyway_secret::SecretBytes;
 use keyway_sed::Authority;
+use std::fmt;
 use std::path::PathBuf;
 
 /// Somebody who can be asked for a secret.
@@ -60,6 +62,21 @@ pub enum Subject {
     Drive(PathBuf, Authority),
     /// Something with a name of its own.
     Named(String),
+}
+
+/// As it stands in a question.
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Volume(path) => f.write_str(&name_of(path)),
+            Self::Hidden(path) => write!(f, "the hidden volume in {}", name_of(path)),
+            Self::Outer(path) => write!(f, "the outer volume {}", name_of(path)),
+            Self::Backup(path) => write!(f, "{} at the time of the backup", name_of(path)),
+            Self::Drive(path, Authority::Sid) => write!(f, "the owner of {}", name_of(path)),
+            Self::Drive(path, who) => write!(f, "{who} on {}", name_of(path)),
+            Self::Named(name) => f.write_str(name),
+        }
+    }
 }
 
 impl Secrets for () {

@@ -7,6 +7,7 @@ use crate::progress::{Note, Progress};
 use crate::unlock::{Key, UnlockArguments};
 use crate::variant::Variant;
 use crate::volume::OpenOptions;
+use keyway_error::{Explain, Kind};
 use keyway_secret::{SecretBytes, wipe_stack};
 use keyway_volume::VolumeError;
 use keyway_volume::bitlocker::BitLockerError;
@@ -126,17 +127,27 @@ impl Sources {
         key: &dyn Fn(SecretBytes) -> Key,
         progress: &dyn Progress,
     ) -> Result<Option<SecretBytes>, Error> {
+        let options = OpenOptions::new().arguments(arguments.clone()).progress(progress);
+        let open = |password: SecretBytes| options.open_with(path, &key(password)).map(drop);
+        self.spelled_for(given, &open, progress)
+    }
+
+    /// The same of what opens in a way of its own.
+    pub(crate) fn spelled_for(
+        &self,
+        given: &SecretBytes,
+        open: &dyn Fn(SecretBytes) -> Result<(), Error>,
+        progress: &dyn Progress,
+    ) -> Result<Option<SecretBytes>, Error> {
         if !self.tries_variants || given.is_empty() {
             return Ok(None);
         }
-        let options = OpenOptions::new().arguments(arguments.clone()).progress(progress);
         // That a password is wrong; nothing where it opens. What else fails is told by whoever wants the key.
-        let refused =
-            |password: &SecretBytes| match options.open_with(path, &key(SecretBytes::copy_of(password))) {
-                Err(Error::Stopped) => Err(Error::Stopped),
-                Err(e) if is_wrong(&e) => Ok(Some(e)),
-                Ok(_) | Err(_) => Ok(None),
-            };
+        let refused = |password: &SecretBytes| match open(SecretBytes::copy_of(password)) {
+            Err(Error::Stopped) => Err(Error::Stopped),
+            Err(e) if is_wrong(&e) => Ok(Some(e)),
+            Ok(()) | Err(_) => Ok(None),
+        };
         let Some(wrong) = refused(given)? else { return Ok(None) };
         let all = variants(given);
         let count = all.len();
@@ -161,6 +172,7 @@ fn is_wrong(error: &Error) -> bool {
         Error::BitLocker(error) => {
             matches!(error, BitLockerError::WrongPassword(..) | BitLockerError::NotUtf8(_))
         }
+        Error::Conversion(error) => error.explain().kind == Kind::WrongSecret,
         _ => false,
     }
 }

@@ -51,7 +51,8 @@ pub fn refuse_if_taken(path: &Path, access: Access) -> Result<(), Error> {
 }
 
 fn refuse_if_found(path: &Path) -> Result<(), Error> {
-    let already = |state: SessionState| AttachError::AlreadyOpen { volume: state.volume };
+    let already =
+        |state: SessionState| AttachError::AlreadyOpen { volume: state.volume, mountpoint: state.mountpoint };
     find(path)?.map_or(Ok(()), |state| Err(already(state).into()))
 }
 

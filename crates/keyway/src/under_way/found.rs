@@ -6,12 +6,10 @@ use crate::error::{Error, about};
 use crate::medium;
 use keyway_convert::{ConversionKind, ConvertError, FreeSpace, JournalLocation, SlotTable};
 use keyway_convert::{bitlocker, cross_format, veracrypt};
-use keyway_error::{Explain, Kind};
 use keyway_store::Store;
 use keyway_volume::bitlocker::{Conversion, EncryptionState, ProtectorInfo, is_volume, look};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// A conversion that is under way, or was interrupted: what its marker says. The marker is anybody's until a secret
 /// opens what it keeps.
@@ -310,38 +308,6 @@ pub(crate) fn at_rest(status: &str) -> String {
     status.replace(" in Progress", " Paused")
 }
 
-/// A file or device that is half converted: how far it is, and all that is said of it without a secret. Its journal is
-/// where `named` says; else where the process that converts it says; else beside it.
-///
-/// Whoever converts it goes on meanwhile: what its marker says of the journal may be so no more when that is read, or not yet,
-/// and where the journal was lies something else once the conversion is through. Then all of it is looked at again.
-///
-/// # Errors
-/// As [`Found::describe`].
-pub fn describe(path: &Path, named: Option<&Path>) -> Result<Option<Description>, Error> {
-    const MORE_LOOKS: usize = 20;
-    super::watch::clean_stale();
-    let look = || {
-        let told = running(path)?.and_then(|running| running.journal);
-        let found = Found::half_converted(&medium::look(path)?)?;
-        found.map(|found| found.describe(path, named.or(told.as_deref()))).transpose()
-    };
-    again_while_moving(MORE_LOOKS, look)
-}
-
-/// Looks once, and so often again as no journal is where one was told of.
-fn again_while_moving<T>(more: usize, mut look: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
-    for _ in 0..more {
-        match look() {
-            Err(error) if error.explain().kind == Kind::NoJournal => {
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            seen => return seen,
-        }
-    }
-    look()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -352,23 +318,6 @@ mod tests {
         assert_eq!(percentage(0, 0), 100.0);
         assert_eq!(percentage(999_999, 1_000_000), 99.9);
         assert_eq!(percentage(1, 3), 33.3);
-    }
-
-    #[test]
-    fn a_conversion_that_ends_while_it_is_looked_at_is_none() {
-        // The marker told of a journal, and what it told was so no more when that was read; then the marker was gone, too.
-        let mut seen =
-            [Err(ConvertError::NoJournal.into()), Err(ConvertError::NoJournal.into()), Ok(None::<()>)]
-                .into_iter();
-        assert!(matches!(again_while_moving(9, || seen.next().expect("no more looks")), Ok(None)));
-        let lost = again_while_moving(2, || Err::<(), _>(ConvertError::NoJournal.into()));
-        assert!(lost.is_err(), "one that is missing stays so");
-        let mut looks = 0;
-        let failed = again_while_moving(9, || {
-            looks += 1;
-            Err::<(), _>(Error::Stopped)
-        });
-        assert!(failed.is_err() && looks == 1);
     }
 
     #[test]

@@ -77,6 +77,7 @@ struct State {
     /// Bytes that were done before.
     from: Option<u64>,
     reached: u64,
+    total: u64,
     told: Option<Instant>,
     /// Bytes that were done when it was last held up to its limit, and from when on it may go on.
     paced: u64,
@@ -109,6 +110,7 @@ impl<'a> Watch<'a> {
             began: Instant::now(),
             from: None,
             reached: 0,
+            total: 0,
             told: None,
             paced: 0,
             free: Instant::now(),
@@ -159,7 +161,7 @@ impl Progress for Watch<'_> {
     fn at(&self, done: u64, total: u64) -> ControlFlow<()> {
         let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let from = *state.from.get_or_insert(done);
-        state.reached = done;
+        (state.reached, state.total) = (done, total);
         if state.told.is_none_or(|told| told.elapsed() > TELL_EVERY) {
             self.tell(&mut state, done, total);
         }
@@ -186,8 +188,12 @@ impl Progress for Watch<'_> {
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
-        let state = self.state.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some((_, path)) = state.file.take() {
+        let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // What is left to do is found by it.
+        if state.reached < state.total {
+            let (reached, total) = (state.reached, state.total);
+            self.tell(&mut state, reached, total);
+        } else if let Some((_, path)) = state.file.take() {
             let _ = std::fs::remove_file(path);
         }
     }
@@ -208,27 +214,17 @@ fn state_name(path: &Path) -> Result<String, Error> {
 }
 
 /// Whether a file is still the one at its path.
-fn is_at(file: &File, path: &Path) -> bool {
+pub(super) fn is_at(file: &File, path: &Path) -> bool {
     let same = |one: Metadata, other: Metadata| (one.dev(), one.ino()) == (other.dev(), other.ino());
     file.metadata().is_ok_and(|file| path.symlink_metadata().is_ok_and(|there| same(file, there)))
 }
 
-/// Removes what converting processes have left that were killed: whoever converts holds a lock on its state file, and the
-/// kernel gives that back whatever ends it.
-pub fn clean_stale() {
-    let Ok(Some(folder)) = session::existing_runtime_folder() else { return };
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if !entry.file_name().to_string_lossy().starts_with(STATE) {
-            continue;
-        }
-        if let Ok(file) = File::open(&path)
-            && flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
-            && is_at(&file, &path)
-        {
-            let _ = std::fs::remove_file(path);
-        }
-    }
+/// The state files of this user's conversions.
+pub(super) fn state_files() -> Vec<PathBuf> {
+    let Ok(Some(folder)) = session::existing_runtime_folder() else { return Vec::new() };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(STATE));
+    ours.map(|entry| entry.path()).collect()
 }
 
 /// What the process says that is converting this file or device; `None` where none is.

@@ -2,7 +2,7 @@
 
 use crate::unlock_args::{NewArgs, NewTpmArgs};
 use crate::verbs::*;
-use keyway::protectors::{Guid, Protection};
+use keyway::protectors::{Guid, Protection, ProtectorName};
 use keyway_volume::veracrypt::HashName;
 
 /// List or change what opens a volume: passwords, keyfiles, TPMs …
@@ -61,9 +61,9 @@ pub(super) struct AddArgs {
 pub(super) struct RemoveArgs {
     #[command(flatten)]
     pub(super) on: TargetArgs,
-    /// The protector's identifier, as `protector list` shows it
-    #[arg(value_parser = parsed::<Guid>)]
-    pub(super) id: Guid,
+    /// The protector's identifier, as `protector list` shows it, or its beginning: four characters or more
+    #[arg(value_parser = parsed::<ProtectorName>)]
+    pub(super) id: ProtectorName,
     /// Remove it even if nothing else opens the volume, which is lost for ever then
     #[arg(long)]
     pub(super) last: bool,

@@ -8,7 +8,8 @@ use crate::verbs::*;
 pub(crate) use args::Args;
 use args::{Action, AddArgs, ChangeArgs};
 use keyway::protectors::{
-    self, ChangedSecret, LastProtector, ProtectorOutcome, ProtectorRequest, SecretChange, StillOpens,
+    self, ChangedSecret, LastProtector, ProtectorLoss, ProtectorOutcome, ProtectorRequest, SecretChange,
+    StillOpens,
 };
 
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
@@ -19,7 +20,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         Action::Change(args) => change(&args.on, args.request(), out),
         Action::Remove(args) => {
             let last = if args.last { LastProtector::Remove } else { LastProtector::Keep };
-            change(&args.on, ProtectorRequest::Remove { id: args.id, last }, out)
+            change(&args.on, ProtectorRequest::Remove { id: args.id.clone(), last }, out)
         }
         Action::Suspend(args) => change(args, ProtectorRequest::Suspend, out),
         Action::Resume(args) => change(args, ProtectorRequest::Resume, out),
@@ -31,15 +32,18 @@ fn change(args: &TargetArgs, request: ProtectorRequest, out: Output) -> Result<(
     let volume = args.target.locked()?;
     volume.must_be_free(Access::ReadWrite)?;
     // Before anyone types a password.
-    if matches!(request, ProtectorRequest::Suspend) && !args.dry.dry_run {
-        protectors::only_bitlocker(&volume)?;
-        volume.sources.check()?;
-        out.confirm(&said("protector suspends", &json!({"path": in_json(&volume.path)})))?;
-    }
+    let asked = match protectors::lost_by(&volume, &request)?.filter(|_| !args.dry.dry_run) {
+        Some(ProtectorLoss::Secrecy) => {
+            Some(said("protector suspends", &json!({"path": in_json(&volume.path)})))
+        }
+        Some(ProtectorLoss::Last(lost)) => Some(format!("{lost}.")),
+        None => None,
+    };
+    asked.as_ref().map_or(Ok(()), |question| out.confirm(question))?;
     let plan = protectors::change(&volume, request)?;
     out.warnings(&plan.warnings);
     // Scripts say --yes to everything: what nobody can undo has a word of its own, and is asked nevertheless.
-    let question = plan.loses.as_ref().map(|lost| format!("{lost}."));
+    let question = plan.loses.as_ref().filter(|_| asked.is_none()).map(|lost| format!("{lost}."));
     let once = plan.told_once();
     out.must_be_heard(once)?;
     if !args.dry.go_on(&plan, question.as_deref(), out)? {

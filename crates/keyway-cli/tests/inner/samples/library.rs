@@ -74,6 +74,9 @@ pub(super) fn library() -> Vec<Failure> {
         Misuse::NoPassword(SecretRole::New),
         Misuse::NoPassword(SecretRole::Hidden),
         Misuse::NoPassword(SecretRole::Protected),
+        Misuse::NoPassword(SecretRole::Drive),
+        Misuse::NoPassword(SecretRole::NewOfDrive),
+        Misuse::EmptyPassword("pw".into()),
         Misuse::PasswordTooLong { path: "pw".into(), limit: 4096 },
         Misuse::Descriptor { descriptor: 3, source: io(9) },
         Misuse::PastEnd { offset: 4096, size: 512 },
@@ -84,6 +87,12 @@ pub(super) fn library() -> Vec<Failure> {
         Misuse::NoFolder,
         Misuse::NoPasswordToChange("v.img".into()),
         Misuse::Unchangeable(Protection::Certificate),
+        Misuse::NoSuchBeginning { path: v(), named: "8f59".to_owned() },
+        Misuse::SeveralBeginSo {
+            path: v(),
+            named: "8f59".to_owned(),
+            all: "8f595209-f5b9-49a0-85d4-cb8f80258c27, 8f59ffff-f5b9-49a0-85d4-cb8f80258c27".to_owned(),
+        },
         Misuse::SeveralRecoveryPasswords { path: "v.img".into(), number: 2 },
         Misuse::NewKeyfiles,
         Misuse::PasswordAndNone,
@@ -135,10 +144,6 @@ pub(super) fn library() -> Vec<Failure> {
         Misuse::NoSuchFolder("/letters/".into()),
         Misuse::TooMuchToPut("folder".into()),
         TourError::Differ("what was written and what was read"),
-        Error::NotToBeTried(Box::new(at(Error::BitLocker(BitLockerError::WrongPassword(
-            Vec::new(),
-            Looks::default()
-        ))))),
         Error::CanOnlyBeRead(Box::new(Error::System { doing: "open", path: v(), source: io(13) })),
     ]
 }

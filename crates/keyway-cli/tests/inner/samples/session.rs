@@ -46,7 +46,8 @@ pub(super) fn attaching() -> Vec<Failure> {
     ];
     all.extend(nbd.map(|error| Failure::from(E::Nbd(error))));
     all.extend(failures![
-        E::AlreadyOpen { volume: volume().into() },
+        E::AlreadyOpen { volume: volume().into(), mountpoint: None },
+        E::AlreadyOpen { volume: volume().into(), mountpoint: Some("/mnt".into()) },
         E::Taken { volume: v(), by: InUse::by(&v(), Use::Swap) },
         E::Busy { what: "/mnt".to_owned(), users: Vec::new() },
         E::Busy { what: "/mnt".to_owned(), users: vec![user(), user()] },
