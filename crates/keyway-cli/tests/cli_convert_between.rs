@@ -151,7 +151,7 @@ fn a_file_system_that_leaves_no_room_is_made_smaller() {
     cli.ends(0, &format!("encrypt @d --format bitlocker {BITLOCKER} --yes"));
     // A name that is taken is refused before anything is done.
     cli.keyway.secret("d.keyway-journal", "somebody's");
-    cli.fails(1, "exists", "name another with --journal", TO_VERACRYPT);
+    cli.fails(1, "exists", "name another file with --journal", TO_VERACRYPT);
     // One that no file can have is refused late: what has become of the sizes.
     let late = format!("{TO_VERACRYPT} --journal @{}", "j".repeat(300));
     for (words, size) in [(late.clone(), "its NTFS file system"), (format!("{late} --grow"), "the file")] {

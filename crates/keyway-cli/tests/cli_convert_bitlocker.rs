@@ -112,7 +112,7 @@ fn what_is_refused_late_leaves_no_smaller_file_system_and_no_key() {
     std::fs::write(cli.path("journal"), "somebody's").expect("written");
     // A name that is taken is refused before anything is done, one that no file can have when it is made.
     let early = "encrypt @d --format bitlocker --recovery-file @key --journal @journal --yes";
-    cli.fails(1, "exists", "name another with --journal", &format!("{early} {SECRET}"));
+    cli.fails(1, "exists", "name another file with --journal", &format!("{early} {SECRET}"));
     let words = early.replace("@journal", &format!("@{}", "j".repeat(300)));
     // What has become of the sizes.
     let told = |words: &str| {
