@@ -3,8 +3,8 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
-use keyway_lab::Flag;
 use keyway_lab::study::{StudyDocument, answer};
+use keyway_lab::{Flag, Verdict};
 use serde_json::Value;
 use std::path::Path;
 
@@ -179,4 +179,26 @@ fn the_answer_names_no_cost_that_noise_may_have_made() {
     let named = rows.filter(|row| before.contains(&row.cell)).map(|row| row.flags.push(Flag::Noise));
     assert!(named.count() > 0, "{before}");
     assert_ne!(costs(&document), before);
+}
+
+/// Where nothing is decided, nothing is chosen, and nothing is said to cost nothing; nor where all that costs is noisy.
+#[test]
+fn what_is_undecided_chooses_nothing() {
+    let mut document: StudyDocument = serde_json::from_str(&stored()).expect("a run of studies");
+    let rows = |document: &mut StudyDocument, change: &dyn Fn(&mut keyway_lab::Comparison)| {
+        document.measured.iter_mut().flat_map(|found| &mut found.document.cells).for_each(change);
+    };
+    rows(&mut document, &|row| row.flags.push(Flag::Noise));
+    let noisy = answer(&document).join("\n");
+    assert!(!noisy.contains("costs nothing") && noisy.contains("not sure how much"), "{noisy}");
+    rows(&mut document, &|row| row.verdict = Verdict::Undecided);
+    let told = answer(&document);
+    let open = told.join("\n");
+    assert!(!open.contains("Choose") && !open.contains("costs nothing"), "{open}");
+    assert!(open.contains("nothing is decided yet") && open.contains("Nothing is decided:"), "{open}");
+    assert!(told.len() <= 4, "{open}");
+    rows(&mut document, &|row| row.verdict = Verdict::Equal);
+    rows(&mut document, &|row| row.flags.clear());
+    let equal = answer(&document).join("\n");
+    assert!(equal.contains("hardware is no faster") && equal.contains("costs nothing in"), "{equal}");
 }

@@ -1,5 +1,7 @@
-//! The answer in words: what encryption costs here, where the cost lies, what to choose, and how sure that is.
+//! The answer in words: what encryption costs here, where the cost lies, what to choose, and how sure that is. All of it
+//! follows from what is decided; where nothing is, nothing is chosen.
 
+use super::rivals::Standings;
 use crate::result::{Comparison, Document, Flag, Verdict};
 use crate::target::{is_hardware, is_unencrypted};
 use std::collections::BTreeMap;
@@ -13,7 +15,9 @@ pub fn answer(document: &Document) -> Vec<String> {
         few => few.iter().map(Side::costs).collect(),
     };
     lines.extend(parts(document, &sides));
-    lines.push(choice(&sides));
+    let baseline = encrypted_baseline(&sides);
+    let others = baseline.first().map(|row| Side { target: &row.target, rows: baseline.iter().collect() });
+    lines.push(choice(&sides.into_iter().chain(others).collect::<Vec<_>>()));
     lines.push(sureness(document));
     lines
 }
@@ -38,8 +42,23 @@ fn sides(document: &Document) -> Vec<Side<'_>> {
     sides
 }
 
-impl Side<'_> {
-    fn with(&self, verdict: Verdict) -> impl Iterator<Item = &&Comparison> {
+/// Where what the others are held against is encrypted too, it can be chosen as well: its rows, of which nothing is open.
+fn encrypted_baseline(sides: &[Side<'_>]) -> Vec<Comparison> {
+    let Some(side) = sides.first() else { return Vec::new() };
+    let rows = side.rows.iter().filter(|row| !is_unencrypted(&row.baseline));
+    let itself = |row: &&Comparison| Comparison {
+        target: row.baseline.clone(),
+        ratio: 1.0,
+        ratio_low: 1.0,
+        ratio_high: 1.0,
+        verdict: Verdict::Equal,
+        ..(*row).clone()
+    };
+    rows.map(itself).collect()
+}
+
+impl<'a> Side<'a> {
+    fn with(&self, verdict: Verdict) -> impl Iterator<Item = &&'a Comparison> {
         self.rows.iter().filter(move |r| r.verdict == verdict)
     }
 
@@ -52,88 +71,197 @@ impl Side<'_> {
         is_hardware(self.target)
     }
 
+    /// How it stands beside another.
+    fn beside(&self, other: &Self) -> Standings {
+        Standings::of(self.rows.iter().copied(), &other.rows)
+    }
+
+    /// One sentence: so many tests of each word, and of a cost its size and where it is largest.
     fn costs(&self) -> String {
         let Some(first) = self.rows.first() else { return String::new() };
         let (target, baseline, all) = (self.target, &first.baseline, self.rows.len());
-        let count = |verdict| self.with(verdict).count();
-        let (costs, undecided) = (count(Verdict::Costs), count(Verdict::Undecided));
-        let same = all - costs - undecided;
         let delta = whole(first.delta * 100.0);
+        let count = |verdict| self.with(verdict).count();
+        let (costs, gains, equal) = (count(Verdict::Costs), count(Verdict::Gains), count(Verdict::Equal));
+        let undecided = all - costs - gains - equal;
+        if undecided == all {
+            return format!("{target}: nothing is decided yet of {} against {baseline}.", tests(all));
+        }
+        if equal == all {
+            return format!("{target} is as fast as {baseline}, within {delta} %, in all {}.", tests(all));
+        }
+        let mut told = Vec::new();
         let worst = self.with(Verdict::Costs).max_by(|a, b| a.cost_percent().total_cmp(&b.cost_percent()));
-        match worst {
-            None if undecided == 0 => {
-                format!("{target} is as fast as {baseline}, within {delta} %, in all {all} tests.")
+        if let Some(worst) = worst {
+            let least = self.with(Verdict::Costs).map(|r| r.cost_percent()).fold(f64::INFINITY, f64::min);
+            let range = range(least, worst.cost_percent());
+            told.push(format!("costs {range} % in {costs} of {}, most in {}", tests(all), worst.cell));
+        }
+        let place = |n: usize, told: &[String]| {
+            if told.is_empty() { format!("{n} of {}", tests(all)) } else { n.to_string() }
+        };
+        if equal > 0 {
+            told.push(format!("is as fast as {baseline}, within {delta} %, in {}", place(equal, &told)));
+        }
+        if gains > 0 {
+            told.push(format!("is faster than {baseline} in {}", place(gains, &told)));
+        }
+        if undecided > 0 {
+            told.push(format!("{undecided} undecided"));
+        }
+        format!("{target} {}.", told.join("; "))
+    }
+}
+
+fn tests(n: usize) -> String {
+    if n == 1 { "1 test".to_owned() } else { format!("{n} tests") }
+}
+
+fn range(least: f64, most: f64) -> String {
+    let (least, most) = (whole(least), whole(most));
+    if least == most { most } else { format!("{least} to {most}") }
+}
+
+/// Of the largest cost, what the way there takes and what the cipher does: where both are decided.
+fn parts(document: &Document, sides: &[Side<'_>]) -> Option<String> {
+    let rows = sides.iter().flat_map(|side| side.with(Verdict::Costs));
+    let worst = rows.max_by(|a, b| a.cost_percent().total_cmp(&b.cost_percent()))?;
+    let same = |row: &&Comparison| {
+        row.workload == worst.workload && row.cell == worst.cell && row.metric == worst.metric
+    };
+    let mut others = document.cells.iter().filter(same);
+    let way = others.find(|row| row.target != row.baseline && is_unencrypted(&row.target))?;
+    let path = match way.verdict {
+        Verdict::Undecided => return None,
+        Verdict::Costs => format!("costs {} %", whole(way.cost_percent())),
+        Verdict::Equal | Verdict::Gains => "costs nothing that counts".to_owned(),
+    };
+    let cipher = worst.cipher_cost.map(|ratio| worst.metric.cost_percent(ratio))?;
+    let is_slower = Standings::of([*worst], &[way]).slower > 0;
+    let cipher = match way.verdict {
+        _ if !is_slower => "what the cipher takes beside it is undecided".to_owned(),
+        Verdict::Costs => format!("the cipher {} % of what is left", whole(cipher)),
+        _ => format!("the cipher {} %", whole(cipher)),
+    };
+    let (cell, name) = (&worst.cell, document.path.name());
+    Some(format!("In {cell}, the way there without a cipher ({name}) {path}, and {cipher}."))
+}
+
+/// What follows for a choice; nothing is chosen by what is undecided.
+fn choice(sides: &[Side<'_>]) -> String {
+    let decided = |side: &&Side<'_>| side.rows.iter().any(|row| row.verdict != Verdict::Undecided);
+    // An encrypted baseline comes last, and is what the others are held against.
+    if !sides
+        .iter()
+        .filter(|side| side.rows.iter().all(|row| row.target != row.baseline))
+        .any(|s| decided(&s))
+    {
+        return "There is nothing to choose by yet.".to_owned();
+    }
+    let software: Vec<&Side<'_>> = sides.iter().filter(|side| !side.is_hardware()).collect();
+    let best = software.iter().find(|side| {
+        let others = software.iter().filter(|other| other.target != side.target);
+        software.len() > 1 && others.map(|other| side.beside(other)).all(|found| found.is_better())
+    });
+    // Where none is the best, the one of which most is known.
+    let known = |side: &&&Side<'_>| side.rows.len() - side.with(Verdict::Undecided).count();
+    let best_known = best.or_else(|| software.iter().max_by_key(known));
+    match (sides.iter().find(|side| side.is_hardware()), best_known) {
+        (Some(own), Some(software)) => hardware_or(own, software),
+        (Some(own), None) if own.worst() == 0.0 => {
+            "Switch it on: nothing that was decided is slower for it.".to_owned()
+        }
+        (Some(_), None) => "Compare it with software on the same drive before you choose.".to_owned(),
+        (None, None) => String::new(),
+        (None, Some(_)) => match (&*software, best) {
+            ([only], _) => alone(only),
+            ([one, other], Some(best)) => {
+                let rival = if best.target == one.target { other } else { one };
+                better(best, rival)
             }
-            None if same == 0 => {
-                format!("{target}: nothing is decided yet of {all} tests against {baseline}.")
-            }
-            None => format!(
-                "{target} is as fast as {baseline}, within {delta} %, in {same} of {all} tests; the rest is undecided."
-            ),
-            Some(worst) => {
-                let least = self.with(Verdict::Costs).map(|r| r.cost_percent()).fold(f64::INFINITY, f64::min);
-                let (least, most) = (whole(least), whole(worst.cost_percent()));
-                let range = if least == most { most } else { format!("{least} to {most}") };
-                let open = if undecided > 0 { format!(", {undecided} undecided") } else { String::new() };
+            ([one, other], None) => neither(one, other),
+            (_, Some(best)) => {
                 format!(
-                    "{target} costs {range} % in {costs} of {all} tests, most in {}; {same} as fast as {baseline}{open}.",
-                    worst.cell
+                    "Choose {}: each other is slower somewhere, and none is faster where it is decided.",
+                    best.target
                 )
             }
+            (all, None) => {
+                let mut pairs = all.iter().zip(all.iter().skip(1));
+                if pairs.all(|(one, other)| one.beside(other).is_equal()) {
+                    format!("All {} are equal: choose by who has to read it.", all.len())
+                } else {
+                    "None of them is sure to be the fastest: there is nothing to choose by yet.".to_owned()
+                }
+            }
+        },
+    }
+}
+
+/// One kind of software alone was compared with no encryption.
+fn alone(only: &Side<'_>) -> String {
+    match only.with(Verdict::Costs).count() {
+        0 => "Encrypt: nothing that was decided is slower for it.",
+        _ => "Encrypt, unless what costs is your kind of work and its speed all that matters.",
+    }
+    .to_owned()
+}
+
+fn equal(one: &str, other: &str) -> String {
+    format!("{one} and {other} are equal: choose by who has to read it.")
+}
+
+fn better(best: &Side<'_>, rival: &Side<'_>) -> String {
+    let found = best.beside(rival);
+    let open = if found.open > 0 { format!("; {} undecided", found.open) } else { String::new() };
+    format!(
+        "Choose {}: it is faster than {} in {} of {}, and slower in none{open}.",
+        best.target,
+        rival.target,
+        found.faster,
+        tests(found.tests())
+    )
+}
+
+fn neither(one: &Side<'_>, other: &Side<'_>) -> String {
+    let found = one.beside(other);
+    let (one, other, all) = (one.target, other.target, tests(found.tests()));
+    match found {
+        _ if found.is_equal() => equal(one, other),
+        _ if found.decided() == 0 => {
+            format!("Between {one} and {other} nothing is decided: there is nothing to choose by yet.")
+        }
+        Standings { faster: 0, slower: 0, equal, .. } => format!(
+            "{one} and {other} are equal in {equal} of {all}; the rest is undecided, and chooses nothing."
+        ),
+        Standings { faster, slower, .. } => {
+            format!("{one} is faster in {faster} of {all}, {other} in {slower}: choose by your kind of work.")
         }
     }
 }
 
-/// Of the largest cost, what the way there takes and what the cipher does.
-fn parts(document: &Document, sides: &[Side<'_>]) -> Option<String> {
-    let rows = sides.iter().flat_map(|side| side.with(Verdict::Costs));
-    let worst = rows.max_by(|a, b| a.cost_percent().total_cmp(&b.cost_percent()))?;
-    let part = |ratio: Option<f64>| ratio.map(|ratio| worst.metric.cost_percent(ratio));
-    let (path, cipher) = (part(worst.path_cost)?, part(worst.cipher_cost)?);
-    let (way, path_words, cipher_words) =
-        (document.path.name(), whole(path.max(0.0)), whole(cipher.max(0.0)));
-    Some(format!(
-        "In {}, the way there without a cipher ({way}) costs {path_words} %, and the cipher {cipher_words} % of what is left.",
-        worst.cell
-    ))
-}
-
-fn choice(sides: &[Side<'_>]) -> String {
-    let hardware = sides.iter().find(|side| side.is_hardware());
-    let mut software = sides.iter().filter(|side| !side.is_hardware());
-    let (best, next) = (software.next(), software.next_back());
-    let delta = |side: &Side<'_>| side.rows.first().map_or(3.0, |r| r.delta * 100.0);
-    match (hardware, best, next) {
-        (Some(own), Some(best), _) if best.worst() > own.worst() + delta(best) => format!(
+/// The drive's own encryption beside software.
+fn hardware_or(own: &Side<'_>, software: &Side<'_>) -> String {
+    let (found, target) = (own.beside(software), software.target);
+    let all = tests(found.tests());
+    match found {
+        _ if found.decided() == 0 => {
+            format!("Between the drive's own encryption and {target} nothing is decided yet.")
+        }
+        Standings { faster, slower: 0, saves, .. } if faster > 0 => format!(
             "The drive's own encryption saves up to {} %: choose it if you trust the drive's firmware with the keys.",
-            whole(best.worst() - own.worst())
+            whole(saves)
         ),
-        (Some(_), Some(best), _) => format!(
-            "The drive's own encryption is hardly faster than {}: choose software, which keeps the keys out of firmware.",
-            best.target
+        Standings { faster, slower, .. } if faster > 0 => format!(
+            "The drive's own encryption is faster than {target} in {faster} of {all}, slower in {slower}: choose by your kind of work."
         ),
-        (_, Some(best), Some(next)) if next.worst() > best.worst() + delta(best) => {
-            format!("Choose {}: of what was compared it costs least.", best.target)
-        }
-        (_, Some(best), Some(next)) => format!(
-            "{} and {} differ by nothing that counts: choose by who has to read it.",
-            best.target, next.target
+        Standings { open: 0, .. } => format!(
+            "The drive's own encryption is no faster than {target}: choose software, which keeps the keys out of firmware."
         ),
-        (_, Some(only), None) if only.with(Verdict::Undecided).count() == only.rows.len() => {
-            "There is nothing to choose by yet.".to_owned()
-        }
-        (_, Some(only), None) if only.worst() == 0.0 => {
-            "Encrypt: nothing that was decided is slower for it.".to_owned()
-        }
-        (_, Some(_), None) => {
-            "Encrypt, unless that test is your kind of work and its speed all that matters.".to_owned()
-        }
-        (Some(own), None, _) if own.worst() == 0.0 => {
-            "Switch it on: nothing that was decided is slower for it.".to_owned()
-        }
-        (Some(_), None, _) | (None, None, _) => {
-            "Compare it with software on the same drive before you choose.".to_owned()
-        }
+        _ => format!(
+            "The drive's own encryption is no faster than {target} in {} of {all}; the rest is undecided.",
+            found.decided()
+        ),
     }
 }
 
@@ -142,7 +270,9 @@ fn sureness(document: &Document) -> String {
     let open: Vec<&Comparison> = rows().filter(|r| r.verdict == Verdict::Undecided).collect();
     let mut workloads: Vec<&str> = rows().map(|r| r.workload.as_str()).collect();
     workloads.dedup();
+    let (all, nothing) = (rows().count(), open.len() == rows().count());
     let sure = match workloads.len() {
+        _ if nothing => "",
         0 | 1 => "What is told holds for all tests together with 95 %.",
         _ => "What is told holds with 95 % for all tests of a workload together.",
     };
@@ -158,7 +288,11 @@ fn sureness(document: &Document) -> String {
         *most = most.max(seconds);
     }
     let more: f64 = cells.values().sum();
-    let undecided = format!("{sure} {} of {} are undecided", open.len(), rows().count());
+    let undecided = if nothing {
+        format!("Nothing is decided of {all}")
+    } else {
+        format!("{sure} {} of {all} are undecided", open.len())
+    };
     if more == 0.0 {
         return format!("{undecided}: a machine that does nothing else may decide them.");
     }
@@ -172,104 +306,5 @@ pub(crate) fn whole(percent: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::result::Metric;
-
-    fn row(target: &str, cell: &str, ratio: f64, verdict: Verdict) -> Comparison {
-        let mut row: Comparison = serde_json::from_value(serde_json::json!({
-            "workload": "cdm", "cell": cell, "target": target, "baseline": "bare", "metric": "iops", "primary": true,
-            "value": 1000.0 * ratio, "baseline_value": 1000.0, "value_low": 1.0, "value_high": 1.0, "ratio": ratio,
-            "ratio_low": ratio, "ratio_high": ratio, "delta": 0.03, "verdict": verdict, "flags": [], "turns": 40,
-        }))
-        .expect("a row");
-        assert_eq!(row.metric, Metric::Iops);
-        (row.path_cost, row.cipher_cost) = (Some(0.9), Some(ratio / 0.9));
-        row
-    }
-
-    fn document(cells: Vec<Comparison>) -> Document {
-        let path = crate::target::PathKind::FuseLoop;
-        let text = serde_json::json!({
-            "cells": cells, "series": [], "drive": "a drive", "path": path, "date": "", "command": "", "missing": [],
-            "notes": [], "seconds": 60.0,
-            "machine": {"processor": "", "cores": 2, "memory_bytes": 0, "kernel": "", "keyway": ""},
-        });
-        serde_json::from_value(text).expect("a document")
-    }
-
-    #[test]
-    fn what_costs_nothing_is_said_in_three_lines() {
-        let told = answer(&document(vec![
-            row("plain", "a", 1.0, Verdict::Equal),
-            row("veracrypt:aes", "a", 1.0, Verdict::Equal),
-            row("veracrypt:aes", "b", 1.2, Verdict::Gains),
-        ]));
-        assert_eq!(
-            told,
-            [
-                "veracrypt:aes is as fast as bare, within 3 %, in all 2 tests.",
-                "Encrypt: nothing that was decided is slower for it.",
-                "What is told holds for all tests together with 95 %.",
-            ]
-        );
-    }
-
-    #[test]
-    fn costs_their_place_and_the_choice() {
-        let mut open = row("veracrypt:aes", "c", 0.99, Verdict::Undecided);
-        open.seconds_to_decide = Some(100.0);
-        let told = answer(&document(vec![
-            row("veracrypt:aes", "a", 0.72, Verdict::Costs),
-            row("veracrypt:aes", "b", 0.94, Verdict::Costs),
-            open,
-            row("veracrypt:serpent", "a", 0.45, Verdict::Costs),
-            row("veracrypt:serpent", "b", 1.0, Verdict::Equal),
-        ]));
-        assert_eq!(
-            told,
-            [
-                "veracrypt:aes costs 6 to 28 % in 2 of 3 tests, most in a; 0 as fast as bare, 1 undecided.",
-                "veracrypt:serpent costs 55 % in 1 of 2 tests, most in a; 1 as fast as bare.",
-                "In a, the way there without a cipher (fuse-loop) costs 10 %, and the cipher 50 % of what is left.",
-                "Choose veracrypt:aes: of what was compared it costs least.",
-                "What is told holds for all tests together with 95 %. 1 of 5 are undecided: `--minutes 4` should decide most.",
-            ]
-        );
-    }
-
-    /// Two workloads may have a test of the same name: each takes its own time, and has its own 95 %.
-    #[test]
-    fn tests_of_two_workloads_are_two() {
-        let open = |workload: &str, target: &str| Comparison {
-            workload: workload.into(),
-            seconds_to_decide: Some(250.0),
-            ..row(target, "a", 0.99, Verdict::Undecided)
-        };
-        let told = |rows: Vec<Comparison>| answer(&document(rows)).pop().expect("a line");
-        let one = told(vec![open("cdm", "veracrypt:aes"), open("cdm", "bitlocker:aes-xts-128")]);
-        assert!(one.contains("`--minutes 7`") && one.contains("all tests together"), "{one}");
-        let two = told(vec![open("cdm", "veracrypt:aes"), open("atto", "veracrypt:aes")]);
-        assert!(two.contains("`--minutes 12`") && two.contains("of a workload together"), "{two}");
-    }
-
-    #[test]
-    fn hardware_is_held_against_the_best_software() {
-        let rows = |software, verdict| {
-            vec![row("hardware", "a", 1.0, Verdict::Equal), row("veracrypt:aes", "a", software, verdict)]
-        };
-        let saves = answer(&document(rows(0.7, Verdict::Costs)));
-        assert!(saves.iter().any(|line| line.contains("saves up to 30 %")), "{saves:?}");
-        let same = answer(&document(rows(1.0, Verdict::Equal)));
-        assert!(same.iter().any(|line| line.contains("choose software")), "{same:?}");
-        assert!(answer(&document(vec![row("plain", "a", 1.0, Verdict::Equal)])).is_empty());
-    }
-
-    /// Never more than five lines, whatever was compared.
-    #[test]
-    fn five_lines_at_most() {
-        let targets = ["veracrypt:aes", "veracrypt:serpent", "bitlocker:aes-xts-128", "hardware", "/mnt/x"];
-        let told = answer(&document(targets.iter().map(|t| row(t, "a", 0.5, Verdict::Costs)).collect()));
-        assert!(told.len() <= 5, "{told:?}");
-    }
-}
+#[path = "../../tests/inner/answer.rs"]
+mod tests;

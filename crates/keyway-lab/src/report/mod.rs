@@ -6,6 +6,7 @@ mod curves;
 mod heat;
 mod latency;
 mod published;
+pub(crate) mod rivals;
 mod study;
 mod style;
 mod tables;

@@ -2,9 +2,10 @@
 
 use super::document::StudyDocument;
 use super::verdict::{Reproduced, Standing};
+use crate::report::rivals::Standings;
 use crate::report::whole;
 use crate::result::{Comparison, Flag, Metric, Verdict};
-use crate::target::Target;
+use crate::target::{Target, is_hardware, is_unencrypted};
 
 /// At most four lines, each of 80 columns at most.
 pub fn answer(document: &StudyDocument) -> Vec<String> {
@@ -42,43 +43,116 @@ fn is_aes(target: &str) -> bool {
     }
 }
 
-/// The largest sure cost against no encryption among these targets, and its drive. What the machine disturbed is not sure.
-fn worst<'a>(document: &'a StudyDocument, of: &dyn Fn(&str) -> bool) -> Option<(&'a Comparison, &'a str)> {
-    let rows = document.measured.iter().flat_map(|found| {
+/// The rows of what was measured that tell of encryption, each with its drive.
+fn rows(document: &StudyDocument) -> impl Iterator<Item = (&Comparison, &str)> {
+    document.measured.iter().flat_map(move |found| {
         let drive = found.document.drive.strip_prefix("model of ").unwrap_or(&found.document.drive);
-        found.document.cells.iter().map(move |row| (row, drive))
-    });
-    rows.filter(|(row, _)| row.primary && row.verdict == Verdict::Costs && of(&row.target))
-        .filter(|(row, _)| row.metric != Metric::Seconds && !row.flags.contains(&Flag::Noise))
-        .max_by(|(a, _), (b, _)| a.cost_percent().total_cmp(&b.cost_percent()))
+        found.document.cells.iter().filter(|row| tells(row)).map(move |row| (row, drive))
+    })
 }
 
+/// Whether a row tells what requests cost under encryption: what is switched on once and timed is no such thing.
+fn tells(row: &Comparison) -> bool {
+    row.primary && row.target != row.baseline && !is_unencrypted(&row.target) && row.metric != Metric::Seconds
+}
+
+fn is_noisy(row: &Comparison) -> bool {
+    row.flags.contains(&Flag::Noise)
+}
+
+/// The largest cost that is sure. How large one is that the machine may have made is not: that there is more is said.
 fn costs(document: &StudyDocument) -> String {
-    match worst(document, &is_aes) {
-        None => "Software with AES costs nothing that counts in any test that is decided.".to_owned(),
-        Some((row, drive)) => {
-            format!("Software with AES costs {} % at most: {}, {drive}.", whole(row.cost_percent()), row.cell)
+    let aes: Vec<_> = rows(document).filter(|(row, _)| is_aes(&row.target)).collect();
+    let decided = aes.iter().filter(|(row, _)| row.verdict != Verdict::Undecided).count();
+    let costly = || aes.iter().filter(|(row, _)| row.verdict == Verdict::Costs);
+    let largest = |noisy: bool| {
+        let rows = costly().filter(|(row, _)| is_noisy(row) == noisy);
+        rows.max_by(|(a, _), (b, _)| a.cost_percent().total_cmp(&b.cost_percent()))
+    };
+    match (largest(false), largest(true)) {
+        (Some((row, drive)), noisy) => {
+            let more = noisy.is_some_and(|(noisy, _)| noisy.cost_percent() > row.cost_percent());
+            let most = if more { "or more" } else { "at most" };
+            format!("Software with AES costs {} % {most}: {}, {drive}.", whole(row.cost_percent()), row.cell)
+        }
+        (None, Some((row, drive))) => {
+            format!(
+                "Software with AES costs something, by noise it is not sure how much: {}, {drive}.",
+                row.cell
+            )
+        }
+        (None, None) => costs_nothing(&aes, decided),
+    }
+}
+
+fn costs_nothing(aes: &[(&Comparison, &str)], decided: usize) -> String {
+    match () {
+        () if aes.is_empty() => "Software with AES was not measured.".to_owned(),
+        () if decided == 0 => {
+            format!("What software with AES costs is decided in none of {} tests.", aes.len())
+        }
+        () => {
+            format!(
+                "Software with AES costs nothing in the {decided} of {} tests that are decided.",
+                aes.len()
+            )
         }
     }
 }
 
+/// How some targets stand beside others in all experiments that have both.
+fn beside(document: &StudyDocument, of: &dyn Fn(&str) -> bool, others: &dyn Fn(&str) -> bool) -> Standings {
+    let mut all = Standings::default();
+    for found in &document.measured {
+        // What noise may have made decides nothing.
+        let sure = |row: &Comparison| match is_noisy(row) {
+            true => Comparison { verdict: Verdict::Undecided, ..row.clone() },
+            false => row.clone(),
+        };
+        let rows: Vec<Comparison> = found.document.cells.iter().filter(|row| tells(row)).map(sure).collect();
+        let wanted = |wanted: &dyn Fn(&str) -> bool| -> Vec<&Comparison> {
+            rows.iter().filter(|row| wanted(&row.target)).collect()
+        };
+        all = all.and(Standings::of(wanted(of), &wanted(others)));
+    }
+    all
+}
+
+/// What is decided chooses; nothing else does.
 fn choice(document: &StudyDocument) -> String {
-    let own = worst(document, &|target| target == "hardware").map_or(0.0, |(row, _)| row.cost_percent());
-    let has_own =
-        document.measured.iter().any(|f| f.document.cells.iter().any(|row| row.target == "hardware"));
-    match worst(document, &is_aes).map(|(row, _)| row.cost_percent() - own) {
-        Some(saves) if has_own && saves > 10.0 => {
-            format!(
+    let own = beside(document, &is_hardware, &is_aes);
+    if own.tests() > 0 {
+        return match own {
+            _ if own.decided() == 0 => "Between hardware and software nothing is decided yet.".to_owned(),
+            Standings { faster: 0, open: 0, .. } => {
+                "Choose software: hardware is no faster, and hides how it encrypts.".to_owned()
+            }
+            Standings { faster: 0, open, .. } => {
+                format!("Hardware is faster in no test that is decided; {open} of {} are not.", own.tests())
+            }
+            _ => format!(
                 "Choose software; hardware, if its {} % count more than who holds the keys.",
-                whole(saves)
-            )
+                whole(own.saves)
+            ),
+        };
+    }
+    let is_other = |target: &str| !is_aes(target) && !is_unencrypted(target) && !is_hardware(target);
+    let aes = beside(document, &is_aes, &is_other);
+    match aes {
+        _ if aes.tests() == 0 => {
+            "One kind of encryption was measured: there is nothing to choose.".to_owned()
         }
-        _ if has_own => "Choose software: hardware saves little, and hides how it encrypts.".to_owned(),
-        _ => "Choose AES: of what was compared, nothing is faster.".to_owned(),
+        _ if aes.decided() == 0 => "Between AES and others nothing is decided yet.".to_owned(),
+        _ if aes.is_better() => "Choose AES: nothing that is decided is faster.".to_owned(),
+        _ if aes.is_equal() => "AES and the others are equal.".to_owned(),
+        _ => format!("AES is faster in {} of {} tests, slower in {}.", aes.faster, aes.tests(), aes.slower),
     }
 }
 
 fn sureness(document: &StudyDocument) -> String {
+    if rows(document).all(|(row, _)| row.verdict == Verdict::Undecided) {
+        return "Nothing is decided: a machine that does nothing else may decide it.".to_owned();
+    }
     let busy = document.verdicts.iter().any(|found| found.flags.contains(&Flag::BusyMachine));
     if busy {
         return "Sure to 95 % in each experiment; the drives are models; this machine was busy.".to_owned();
