@@ -1,7 +1,7 @@
 //! The speed of ciphers, kernel by kernel.
 
 use super::clock;
-use super::race::{Setting, Work, race, rounded};
+use super::race::{Setting, Speed, Work, race, rounded};
 use super::subject::BenchSubject;
 use keyway_cipher::{CipherError, Kernel, SectorCipher};
 use serde::Serialize;
@@ -23,6 +23,10 @@ pub struct CipherRow {
     pub encrypt_mb_s: f64,
     /// The same of the other direction.
     pub decrypt_mb_s: f64,
+    /// How far the turns lie from that, which is their median, in percent of it.
+    pub encrypt_spread_percent: f64,
+    /// The same of the other direction.
+    pub decrypt_spread_percent: f64,
     /// One thread only, and where the core's clock can be known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encrypt_cycles_per_byte: Option<f64>,
@@ -42,6 +46,11 @@ impl CipherRow {
     /// Both directions together, as VeraCrypt's benchmark tells it.
     pub fn mean_mb_s(&self) -> f64 {
         (self.encrypt_mb_s + self.decrypt_mb_s) / 2.0
+    }
+
+    /// The larger of both directions'.
+    pub fn spread_percent(&self) -> f64 {
+        self.encrypt_spread_percent.max(self.decrypt_spread_percent)
     }
 
     /// The slower direction's.
@@ -76,7 +85,7 @@ pub(super) fn rows(
     let before = clock();
     let speeds = race(setting, &works);
     let hertz = before.into_iter().chain(clock()).max_by(f64::total_cmp);
-    let row = |(cipher, speeds): (&SectorCipher, &[f64])| {
+    let row = |(cipher, speeds): (&SectorCipher, &[Speed])| {
         let [encrypt, decrypt] = *speeds else { return None };
         let cycles = |mb_s: f64| hertz.map(|hertz| (hertz / (mb_s * 1e6) * 1000.0).round() / 1000.0);
         Some(CipherRow {
@@ -85,10 +94,12 @@ pub(super) fn rows(
             threads: setting.threads,
             buffer_bytes: setting.buffer as u64,
             sector_bytes: cipher.unit_bytes(),
-            encrypt_mb_s: rounded(encrypt),
-            decrypt_mb_s: rounded(decrypt),
-            encrypt_cycles_per_byte: cycles(encrypt),
-            decrypt_cycles_per_byte: cycles(decrypt),
+            encrypt_mb_s: rounded(encrypt.mb_s),
+            decrypt_mb_s: rounded(decrypt.mb_s),
+            encrypt_spread_percent: rounded(encrypt.spread_percent),
+            decrypt_spread_percent: rounded(decrypt.spread_percent),
+            encrypt_cycles_per_byte: cycles(encrypt.mb_s),
+            decrypt_cycles_per_byte: cycles(decrypt.mb_s),
             chosen: cipher.kernel() == chosen,
         })
     };

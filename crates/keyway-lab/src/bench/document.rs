@@ -21,6 +21,8 @@ pub struct BenchDocument {
     pub kdfs: Vec<KdfRow>,
     /// What copying memory does, of the first setting.
     pub memcpy_mb_s: f64,
+    /// How far its turns lie from that, in percent of it.
+    pub memcpy_spread_percent: f64,
     /// What copying memory does, of every setting and of more than the caches hold.
     pub memory: Vec<MemoryRow>,
 }
@@ -79,14 +81,18 @@ pub struct MemoryRow {
     pub threads: u16,
     /// 10^6 bytes a second, the threads' together.
     pub memcpy_mb_s: f64,
+    /// How far the turns lie from that, in percent of it.
+    pub memcpy_spread_percent: f64,
 }
 
 impl MemoryRow {
     pub(super) fn of(setting: Setting) -> Self {
+        let speed = copying(setting);
         Self {
             buffer_bytes: setting.buffer as u64,
             threads: setting.threads,
-            memcpy_mb_s: rounded(copying(setting)),
+            memcpy_mb_s: rounded(speed.mb_s),
+            memcpy_spread_percent: rounded(speed.spread_percent),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What key derivations cost: VeraCrypt's without a PIM, and BitLocker's.
 
-use super::race::{median, rounded};
+use super::race::{median, rounded, spread_percent};
 use keyway_kdf::{Argon2idCost, BitlockerStretch, Kernel, Prf};
 use keyway_volume::veracrypt::{Derivation, SALT_BYTES};
 use keyway_volume::{Format, HashName};
@@ -30,6 +30,9 @@ pub struct KdfRow {
     pub iterations: u32,
     /// Milliseconds of all iterations.
     pub ms: f64,
+    /// How far the runs lie from that, which is their median, in percent of it; none where it was run once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread_percent: Option<f64>,
     /// The widest of the kernels, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<&'static str>,
@@ -59,25 +62,27 @@ fn veracrypt(hash: HashName) -> Option<KdfRow> {
     }
 }
 
-/// Milliseconds, the median of a few runs.
-fn time(mut run: impl FnMut()) -> f64 {
+/// Milliseconds, the median of a few runs, and their spread.
+fn time(mut run: impl FnMut()) -> (f64, Option<f64>) {
     let once = |_| {
         let began = Instant::now();
         run();
         began.elapsed().as_secs_f64() * 1e3
     };
-    median((0..RUNS).map(once).collect())
+    let runs: Vec<f64> = (0..RUNS).map(once).collect();
+    (median(runs.clone()), Some(rounded(spread_percent(&runs))))
 }
 
 fn pbkdf2(prf: Prf, iterations: u32) -> KdfRow {
     let measured = (iterations / SHARE).max(1);
-    let ms = time(|| {
+    let (ms, spread_percent) = time(|| {
         black_box(keyway_kdf::pbkdf2(prf, PASSWORD, &SALT, measured, HEADER_KEY_BYTES));
     });
     KdfRow {
         kdf: format!("pbkdf2-{}", prf.name()),
         iterations,
         ms: rounded(ms * f64::from(iterations) / f64::from(measured)),
+        spread_percent,
         kernel: Kernel::available(prf).first().map(|kernel| kernel.name()),
         measured_iterations: Some(measured),
         memory_kib: None,
@@ -93,6 +98,7 @@ fn argon2id(cost: Argon2idCost) -> Option<KdfRow> {
         kdf: "argon2id".to_owned(),
         iterations: cost.passes,
         ms: rounded(began.elapsed().as_secs_f64() * 1e3),
+        spread_percent: None,
         kernel: None,
         measured_iterations: None,
         memory_kib: Some(cost.memory_kib),
@@ -102,7 +108,7 @@ fn argon2id(cost: Argon2idCost) -> Option<KdfRow> {
 /// BitLocker's stretch of so many protectors at once.
 fn bitlocker(name: &str, protectors: usize) -> KdfRow {
     let asked = vec![BitlockerStretch { password_hash: &[7; 32], salt: &[7; 16] }; protectors];
-    let ms = time(|| {
+    let (ms, spread_percent) = time(|| {
         black_box(keyway_kdf::bitlocker_stretches(&asked, &AtomicBool::new(false)));
     });
     KdfRow {
@@ -110,6 +116,7 @@ fn bitlocker(name: &str, protectors: usize) -> KdfRow {
         // 2^20 by the format.
         iterations: 1 << 20,
         ms: rounded(ms),
+        spread_percent,
         kernel: None,
         measured_iterations: None,
         memory_kib: None,

@@ -2,6 +2,7 @@
 //!
 //! Kernels take turns on the same buffers (`race`), and the median turn counts.
 
+mod answer;
 mod ciphers;
 mod clock;
 mod document;
@@ -14,6 +15,7 @@ mod report;
 mod subject;
 mod tables;
 
+pub use answer::answer;
 pub use ciphers::CipherRow;
 pub use document::{BenchDocument, BenchMachine, MemoryRow, Point, point_words};
 pub use error::BenchError;
@@ -82,11 +84,13 @@ pub fn measure(
     if ciphers.is_empty() {
         return Err(BenchError::NoKernel);
     }
+    let memory = plan.all_kernels.first().map(|&setting| copying(setting)).unwrap_or_default();
     Ok(BenchDocument {
         machine: BenchMachine::here(command),
         ciphers,
         kdfs: if key_derivations { kdfs::rows() } else { Vec::new() },
-        memcpy_mb_s: plan.all_kernels.first().map_or(0.0, |&setting| rounded(copying(setting))),
+        memcpy_mb_s: rounded(memory.mb_s),
+        memcpy_spread_percent: rounded(memory.spread_percent),
         memory: plan.memory_settings().into_iter().map(MemoryRow::of).collect(),
     })
 }

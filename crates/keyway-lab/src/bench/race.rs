@@ -25,17 +25,37 @@ pub struct Setting {
     pub time: Duration,
 }
 
-/// MB/s (10^6 bytes) of each piece of work, the threads' together.
+/// How fast work is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Speed {
+    /// 10^6 bytes a second: the median of the turns.
+    pub(super) mb_s: f64,
+    /// How far the turns lie from that, in percent of it.
+    pub(super) spread_percent: f64,
+}
+
+impl Speed {
+    fn of(turns: Vec<f64>) -> Self {
+        Self { spread_percent: spread_percent(&turns), mb_s: median(turns) }
+    }
+}
+
+/// How far values lie from their median, in percent of it: as a normal distribution's deviation.
+pub(super) fn spread_percent(values: &[f64]) -> f64 {
+    100.0 * crate::stats::spread(values)
+}
+
+/// Speed of each piece of work, the threads' together.
 ///
 /// They take turns, in one order and then in the other (A B B A), so that whatever slows the
 /// machine down for a while hits all of them; the median of the turns is told.
-pub(super) fn race(setting: Setting, works: &[Work<'_>]) -> Vec<f64> {
+pub(super) fn race(setting: Setting, works: &[Work<'_>]) -> Vec<Speed> {
     let began = Instant::now();
     race_by(&|| began.elapsed(), setting, works)
 }
 
 /// [`race`] by a clock of the caller's: the time since some moment, as the calling thread sees it.
-fn race_by(clock: &(impl Fn() -> Duration + Sync), setting: Setting, works: &[Work<'_>]) -> Vec<f64> {
+fn race_by(clock: &(impl Fn() -> Duration + Sync), setting: Setting, works: &[Work<'_>]) -> Vec<Speed> {
     let start = Barrier::new(usize::from(setting.threads));
     let thread = || turns(clock, setting, works, &start);
     let all = std::thread::scope(|scope| {
@@ -49,7 +69,7 @@ fn race_by(clock: &(impl Fn() -> Duration + Sync), setting: Setting, works: &[Wo
             let sum = |turn: usize| {
                 all.iter().filter_map(|thread: &Vec<_>| thread.get(turn)?.get(work)).sum::<f64>()
             };
-            median((0..TURNS).map(sum).collect())
+            Speed::of((0..TURNS).map(sum).collect())
         })
         .collect()
 }
@@ -152,14 +172,14 @@ mod tests {
         let (once, eight_times) = (taking(10), taking(80));
         let speeds = race_by(&clock, setting(1), &[&once, &eight_times]);
         // 65,536 bytes in 10 µs and in 80.
-        assert_eq!(speeds.iter().map(|s| (s * 10.0).round()).collect::<Vec<_>>(), [65_536.0, 8_192.0]);
+        assert_eq!(speeds.iter().map(|s| (s.mb_s * 10.0).round()).collect::<Vec<_>>(), [65_536.0, 8_192.0]);
     }
 
     #[test]
     fn threads_are_added_up() {
         let work = taking(10);
         let speed =
-            |threads| race_by(&clock, setting(threads), &[&work]).first().copied().unwrap_or_default();
+            |threads| race_by(&clock, setting(threads), &[&work]).first().copied().unwrap_or_default().mb_s;
         assert_eq!((speed(4) / speed(1)).round(), 4.0);
     }
 
@@ -171,13 +191,23 @@ mod tests {
             NOW.set(NOW.get() + Duration::from_micros(micros));
         };
         let speeds = race_by(&clock, setting(1), &[&work]);
-        assert_eq!(speeds.iter().map(|s| (s * 10.0).round()).collect::<Vec<_>>(), [65_536.0]);
+        assert_eq!(speeds.iter().map(|s| (s.mb_s * 10.0).round()).collect::<Vec<_>>(), [65_536.0]);
+    }
+
+    /// Turns that are all alike have none; where every second one takes longer, there is some.
+    #[test]
+    fn the_spread_is_of_the_turns() {
+        let even = race_by(&clock, setting(1), &[&taking(10)]);
+        assert!(even.iter().all(|speed| speed.spread_percent < 0.1), "{even:?}");
+        assert_eq!(Speed::of(vec![100.0, 90.0, 110.0, 100.0, 95.0]).mb_s, 100.0);
+        let spread = Speed::of(vec![100.0, 90.0, 110.0, 100.0, 95.0]).spread_percent;
+        assert!((spread - 7.413).abs() < 0.001, "{spread}");
     }
 
     #[test]
     fn the_real_clock_moves() {
         let work = |buffer: &mut [u8]| buffer.iter_mut().for_each(|b| *b = b.wrapping_mul(3) ^ 5);
         let quick = Setting { time: Duration::from_millis(5), ..setting(2) };
-        assert!(race(quick, &[&work]).iter().all(|speed| *speed > 0.0));
+        assert!(race(quick, &[&work]).iter().all(|speed| speed.mb_s > 0.0));
     }
 }

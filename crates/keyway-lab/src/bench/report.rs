@@ -159,13 +159,14 @@ fn figures(document: &BenchDocument) -> Markup {
         table {
             thead { tr {
                 th { "cipher" } th { "kernel" } th { "buffer" } th { "threads" }
-                th { "encrypt MB/s" } th { "decrypt MB/s" } th { "encrypt cycles/byte" } th { "decrypt cycles/byte" } th { "chosen" }
+                th { "encrypt MB/s" } th { "±" } th { "decrypt MB/s" } th { "±" } th { "encrypt cycles/byte" } th { "decrypt cycles/byte" } th { "chosen" }
             } }
             tbody {
                 @for row in &document.ciphers {
                     tr {
                         td { (row.cipher) } td { (row.kernel) } td { (bytes(row.buffer_bytes)) } td { (row.threads) }
-                        td { (format!("{:.1}", row.encrypt_mb_s)) } td { (format!("{:.1}", row.decrypt_mb_s)) }
+                        td { (format!("{:.1}", row.encrypt_mb_s)) } td { (format!("{:.1} %", row.encrypt_spread_percent)) }
+                        td { (format!("{:.1}", row.decrypt_mb_s)) } td { (format!("{:.1} %", row.decrypt_spread_percent)) }
                         td { (cycles(row.encrypt_cycles_per_byte)) } td { (cycles(row.decrypt_cycles_per_byte)) }
                         td { @if row.chosen { "yes" } }
                     }
@@ -174,13 +175,14 @@ fn figures(document: &BenchDocument) -> Markup {
         }
         @if !document.kdfs.is_empty() {
             table {
-                thead { tr { th { "key derivation" } th { "kernel" } th { "iterations" } th { "memory" } th { "ms" } } }
+                thead { tr { th { "key derivation" } th { "kernel" } th { "iterations" } th { "memory" } th { "ms" } th { "±" } } }
                 tbody {
                     @for row in &document.kdfs {
                         tr {
                             td { (row.kdf) } td { (row.kernel.unwrap_or_default()) } td { (row.iterations) }
                             td { @if let Some(kib) = row.memory_kib { (bytes(u64::from(kib) * 1024)) } }
                             td { (format!("{:.1}", row.ms)) }
+                            td { @if let Some(spread) = row.spread_percent { (format!("{spread:.1} %")) } }
                         }
                     }
                 }
@@ -228,6 +230,8 @@ mod tests {
             sector_bytes: 512,
             encrypt_mb_s: speed,
             decrypt_mb_s: speed + 1.5,
+            encrypt_spread_percent: 3.7,
+            decrypt_spread_percent: 0.4,
             encrypt_cycles_per_byte: Some(0.25),
             decrypt_cycles_per_byte: None,
             chosen,
@@ -236,6 +240,7 @@ mod tests {
             kdf: kdf.to_owned(),
             iterations: 1000,
             ms,
+            spread_percent: Some(1.3),
             kernel: Some("avx2"),
             measured_iterations: None,
             memory_kib: None,
@@ -252,14 +257,23 @@ mod tests {
             ],
             kdfs: vec![kdf("pbkdf2-sha512", 280.1), kdf("argon2id", 701.9)],
             memcpy_mb_s: 11_111.1,
-            memory: vec![MemoryRow { buffer_bytes: 1 << 20, threads: 1, memcpy_mb_s: 11_111.1 }],
+            memcpy_spread_percent: 2.1,
+            memory: vec![MemoryRow {
+                buffer_bytes: 1 << 20,
+                threads: 1,
+                memcpy_mb_s: 11_111.1,
+                memcpy_spread_percent: 2.1,
+            }],
         }
     }
 
     #[test]
     fn every_figure_is_in_the_report() {
         let text = html(&document());
-        for figure in ["123.4", "124.9", "8765.4", "8766.9", "9876.5", "543.2", "280.1", "701.9", "11111"] {
+        for figure in [
+            "3.7", "0.4", "1.3", "123.4", "124.9", "8765.4", "8766.9", "9876.5", "543.2", "280.1", "701.9",
+            "11111",
+        ] {
             assert!(text.contains(figure), "{figure}");
         }
         for name in ["aes", "serpent", "portable", "pbkdf2-sha512", "argon2id", "1 MiB", "2 threads"] {

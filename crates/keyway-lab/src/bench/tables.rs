@@ -12,17 +12,29 @@ pub fn tables(document: &BenchDocument) -> Vec<Table> {
         all.push(chosen(document));
     }
     let memory = |row: &super::document::MemoryRow| {
-        vec![point_words((row.buffer_bytes, row.threads)), format!("{:.0}", row.memcpy_mb_s)]
+        let speed = format!("{:.0}", row.memcpy_mb_s);
+        vec![point_words((row.buffer_bytes, row.threads)), speed, spread(row.memcpy_spread_percent)]
     };
-    all.push(Table::new("Copying memory", &["buffer", "MB/s"], 1, document.memory.iter().map(memory)));
+    all.push(Table::new("Copying memory", &["buffer", "MB/s", "±"], 1, document.memory.iter().map(memory)));
     if !document.kdfs.is_empty() {
         let rows = document.kdfs.iter().map(|row| {
             let kernel = row.kernel.unwrap_or_default().to_owned();
-            vec![row.kdf.clone(), kernel, row.iterations.to_string(), format!("{:.0}", row.ms)]
+            let around = row.spread_percent.map(spread).unwrap_or_default();
+            vec![row.kdf.clone(), kernel, row.iterations.to_string(), format!("{:.0}", row.ms), around]
         });
-        all.push(Table::new("Key derivations on one core", &["", "kernel", "iterations", "ms"], 2, rows));
+        all.push(Table::new(
+            "Key derivations on one core",
+            &["", "kernel", "iterations", "ms", "±"],
+            2,
+            rows,
+        ));
     }
     all
+}
+
+/// How far turns lie from their median.
+fn spread(percent: f64) -> String {
+    format!("{percent:.1} %")
 }
 
 /// The kernel that would be chosen, a column for each setting.
@@ -49,7 +61,7 @@ fn comparison(document: &BenchDocument, point: Point) -> Table {
         document.ciphers.iter().any(|row| row.point() == point && row.cycles_per_byte().is_some());
     let mut header = vec!["cipher"];
     header.extend(&kernels);
-    header.push("mean");
+    header.extend(["mean", "±"]);
     if with_cycles {
         header.push("cycles/byte");
     }
@@ -64,6 +76,7 @@ fn comparison(document: &BenchDocument, point: Point) -> Table {
         cells.extend(kernels.iter().map(cell));
         let best = document.best_row(name, point);
         cells.push(best.map_or_else(String::new, |row| format!("{:.0}", row.mean_mb_s())));
+        cells.push(best.map_or_else(String::new, |row| spread(row.spread_percent())));
         if with_cycles {
             let best = best.and_then(CipherRow::cycles_per_byte);
             cells.push(best.map_or_else(String::new, |cycles| format!("{cycles:.2}")));

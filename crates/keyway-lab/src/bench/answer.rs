@@ -1,0 +1,125 @@
+//! Which cipher to take, and why: by what was measured on this machine, and not where the turns' spread hides it.
+
+use super::ciphers::CipherRow;
+use super::document::{BenchDocument, Point, point_words};
+use super::subject::BenchSubject;
+
+/// What drives read in a second, in MB/s, the fastest first.
+const DRIVES: [(f64, &str); 4] = [
+    (7500.0, "the fastest SSDs (7500 MB/s)"),
+    (3500.0, "fast SSDs (3500 MB/s)"),
+    (550.0, "SSDs on SATA (550 MB/s)"),
+    (250.0, "hard disks (250 MB/s)"),
+];
+
+/// A sentence for each format of which something was measured, and one on drives.
+pub fn answer(document: &BenchDocument) -> Vec<String> {
+    let Some(&point) = document.points_of_comparison().first() else { return Vec::new() };
+    let of = |bitlocker: bool| {
+        let format = |name: &&str| matches!(name.parse(), Ok(BenchSubject::BitLocker(_))) == bitlocker;
+        let names = document.names().into_iter().filter(format);
+        let mut rows: Vec<&CipherRow> = names.filter_map(|name| document.best_row(name, point)).collect();
+        rows.sort_by(|a, b| b.mb_s().total_cmp(&a.mb_s()));
+        rows
+    };
+    let formats = [("VeraCrypt", of(false)), ("BitLocker", of(true))];
+    let mut lines: Vec<String> =
+        formats.iter().filter_map(|(format, rows)| choice(format, rows, point)).collect();
+    let fastest = formats.iter().filter_map(|(_, rows)| rows.first());
+    lines.extend(fastest.max_by(|a, b| a.mb_s().total_cmp(&b.mb_s())).map(|row| drives(row, point)));
+    lines
+}
+
+/// What one of its turns may be, at least and at most.
+fn bounds(row: &CipherRow) -> (f64, f64) {
+    let spread = row.spread_percent() / 100.0;
+    (row.mb_s() * (1.0 - spread), row.mb_s() * (1.0 + spread))
+}
+
+fn choice(format: &str, rows: &[&CipherRow], point: Point) -> Option<String> {
+    let (best, next) = (rows.first()?, rows.get(1));
+    let place = point_words(point);
+    let (name, speed) = (&best.cipher, best.mb_s());
+    Some(match next {
+        None => format!("{format}: {name} does {speed:.0} MB/s ({place}); nothing else of it was measured."),
+        Some(next) if bounds(best).0 <= bounds(next).1 => {
+            format!("{format}: {name} and {} do not differ beyond their spread: take either.", next.cipher)
+        }
+        Some(next) => format!(
+            "{format}: take {name}, the fastest: {speed:.0} MB/s ({place}); the next, {}, does {:.0}.",
+            next.cipher,
+            next.mb_s()
+        ),
+    })
+}
+
+/// Which drives wait for it.
+fn drives(row: &CipherRow, point: Point) -> String {
+    let (name, speed) = (&row.cipher, bounds(row).0);
+    let place = if point.1 == 1 { "on one core" } else { "on these threads" };
+    match DRIVES.iter().find(|(drive, _)| speed >= *drive) {
+        Some((_, drives)) if speed >= DRIVES.first().map_or(0.0, |(drive, _)| *drive) => {
+            format!("{name} keeps up with {drives} {place}: it costs processor time alone.")
+        }
+        Some((_, drives)) => format!("{name} keeps up with {drives} {place}; faster ones wait for it."),
+        None => format!("{name} is slower than hard disks {place}: every drive but a stick waits for it."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::document::BenchMachine;
+    use super::*;
+
+    fn document(rows: &[(&str, f64, f64)]) -> BenchDocument {
+        let row = |(cipher, speed, spread): &(&str, f64, f64)| CipherRow {
+            cipher: (*cipher).to_owned(),
+            kernel: "avx2",
+            threads: 1,
+            buffer_bytes: 1 << 20,
+            sector_bytes: 512,
+            encrypt_mb_s: *speed,
+            decrypt_mb_s: speed + 1.0,
+            encrypt_spread_percent: *spread,
+            decrypt_spread_percent: 0.1,
+            encrypt_cycles_per_byte: None,
+            decrypt_cycles_per_byte: None,
+            chosen: true,
+        };
+        BenchDocument {
+            machine: BenchMachine::here(String::new()),
+            ciphers: rows.iter().map(row).collect(),
+            kdfs: Vec::new(),
+            memcpy_mb_s: 10_000.0,
+            memcpy_spread_percent: 0.0,
+            memory: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_fastest_is_taken_where_the_spread_does_not_hide_it() {
+        let told = answer(&document(&[
+            ("serpent", 900.0, 1.0),
+            ("aes", 5000.0, 1.0),
+            ("aes-xts-128", 6000.0, 8.0),
+            ("aes-xts-256", 5500.0, 8.0),
+        ]));
+        assert_eq!(
+            told,
+            [
+                "VeraCrypt: take aes, the fastest: 5000 MB/s (1 MiB, one core); the next, serpent, does 900.",
+                "BitLocker: aes-xts-128 and aes-xts-256 do not differ beyond their spread: take either.",
+                "aes-xts-128 keeps up with fast SSDs (3500 MB/s) on one core; faster ones wait for it.",
+            ]
+        );
+        assert!(told.iter().all(|line| line.chars().count() < 100));
+    }
+
+    #[test]
+    fn one_alone_is_no_choice() {
+        let told = answer(&document(&[("aes", 9000.0, 1.0)]));
+        assert!(told[0].ends_with("nothing else of it was measured."), "{told:?}");
+        assert!(told[1].contains("processor time alone"), "{told:?}");
+        assert!(answer(&document(&[("serpent", 90.0, 1.0)]))[1].contains("slower than hard disks"));
+    }
+}
