@@ -290,6 +290,63 @@ fn answers_of_another_form_are_told() {
     assert_eq!(misbehaved(&error), Misbehaved::Closed);
 }
 
+/// What an authority may not see is left out of an answer to Get; an answer of another form is no refusal.
+#[test]
+fn a_malformed_answer_to_get_is_no_refusal_when_a_key_is_renewed() {
+    let renewed = |shape: fn(&mut Encoder)| {
+        let mut setup = drive(move |message, hsn| {
+            is_get(message).then(|| {
+                let mut to = Encoder::new();
+                write_answer(&mut to, |to| {
+                    shape(to);
+                    Ok(())
+                });
+                wrap(COM_ID, 0, TSN, hsn, to.as_bytes()).to_vec()
+            })
+        });
+        let credential = Credential { authority: authority::SID, pin: b"pin" };
+        let mut session = setup.host.locking(Some(credential)).expect("a session");
+        session.new_key(1).expect_err("no key was told")
+    };
+    let left_out: [fn(&mut Encoder); 2] = [
+        |_| {},
+        |to| {
+            to.list(|_| {});
+        },
+    ];
+    for left_out in left_out {
+        let error = renewed(left_out);
+        assert!(matches!(&error, HostError::Refused(r) if r.status == Status::NotAuthorized), "{error:?}");
+    }
+    let malformed: [fn(&mut Encoder); 4] = [
+        |to| {
+            to.uint(5);
+        },
+        |to| {
+            to.list(|to| {
+                to.bytes(b"no name");
+            });
+        },
+        |to| {
+            to.list(|to| {
+                to.named(4, |to| {
+                    to.bytes(b"another column");
+                });
+            });
+        },
+        |to| {
+            to.list(|to| {
+                to.named(10, |to| {
+                    to.uint(7);
+                });
+            });
+        },
+    ];
+    for shape in malformed {
+        misbehaved(&renewed(shape));
+    }
+}
+
 #[test]
 fn a_session_of_another_number_is_none() {
     let starts = |answer: fn(u64) -> Vec<u8>| {

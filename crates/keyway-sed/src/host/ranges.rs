@@ -236,13 +236,16 @@ impl Session<'_> {
     /// # Errors
     /// [`HostError::Refused`] where this authority may not.
     pub fn new_key(&mut self, number: u16) -> Result<(), HostError> {
-        let key = match self.media_key(number) {
-            // Of what this authority may not see, a drive leaves the columns out of its answer to Get.
-            Err(HostError::Misbehaved(Misbehaved::Form("Get"))) => {
+        let told = self.get(locking::range(number), col::ACTIVE_KEY..=col::ACTIVE_KEY)?;
+        let key = match told.maybe_uid(col::ACTIVE_KEY)? {
+            Some(key) => key,
+            // Of what this authority may not see, a drive leaves the columns out of its answer to Get. Others in their
+            // place are no such answer.
+            None if told.is_empty()? => {
                 let (operation, status) = (Operation::GenKey, Status::NotAuthorized);
                 return Err(HostError::Refused(Refused { operation, authority: self.authority, status }));
             }
-            key => key?,
+            None => return Err(HostError::Misbehaved(Misbehaved::Form("Get"))),
         };
         if key == Uid::NULL {
             return Err(HostError::Unsupported("media key for this range: it locks without encrypting"));

@@ -295,7 +295,12 @@ impl Columns {
         take: impl FnOnce(&Value<'_>) -> Option<T>,
     ) -> Result<Option<T>, HostError> {
         let results = self.0.results()?;
-        let row = results.first().and_then(Value::list).unwrap_or_default();
+        // Nothing at all is a row of which nothing is told; something else is no answer to Get.
+        let form = HostError::Misbehaved(Misbehaved::Form("Get"));
+        let row = match results.first() {
+            None => &[],
+            Some(first) => first.list().ok_or(form)?,
+        };
         let found = row.iter().filter_map(Value::named).find(|(name, _)| name.uint() == Some(column));
         match found {
             None => Ok(None),
@@ -306,6 +311,17 @@ impl Columns {
                 }
             },
         }
+    }
+
+    /// Whether the drive told nothing of the row: it leaves out what this authority may not see.
+    pub(super) fn is_empty(&self) -> Result<bool, HostError> {
+        let results = self.0.results()?;
+        Ok(results.first().and_then(Value::list).unwrap_or_default().is_empty())
+    }
+
+    /// A name of a row, where it was told.
+    pub(super) fn maybe_uid(&self, column: u64) -> Result<Option<Uid>, HostError> {
+        self.maybe(column, |value| value.uid())
     }
 
     /// An integer.

@@ -57,6 +57,15 @@ impl Drive {
         if is_unowned { Err(DriveError::NotSetUp(self.path.clone())) } else { Ok(()) }
     }
 
+    /// Refuses to block an owner's authority that is blocked, or somebody's: a drive refuses that without a reason.
+    pub(super) fn must_be_blockable(&self) -> Result<(), DriveError> {
+        match self.discovery().block_sid() {
+            Some(seen) if seen.blocked => Err(DriveError::BlockedAlready(self.path.clone())),
+            Some(seen) if seen.sid_differs_from_msid => Err(DriveError::NothingToBlock(self.path.clone())),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether locking is in use.
     pub(super) fn is_enabled(&self) -> bool {
         self.discovery().locking().is_some_and(|l| l.enabled)

@@ -284,7 +284,8 @@ impl Drive {
     pub fn plan(&mut self, change: DriveChange, by: Option<Authority>) -> Result<DrivePlan, Error> {
         change.check(by)?;
         match &change {
-            DriveChange::BlockOwner { .. } | DriveChange::Reset { .. } => {}
+            DriveChange::Reset { .. } => {}
+            DriveChange::BlockOwner { .. } => self.must_be_blockable()?,
             DriveChange::SetUp(_) => self.must_be_factory_fresh()?,
             DriveChange::Revert { .. } | DriveChange::SetPassword { whose: Authority::Sid } => {
                 self.must_be_managed()?;

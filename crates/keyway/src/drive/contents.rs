@@ -71,7 +71,8 @@ impl DriveContents {
         Self::on(&FileStore::open(path, OpenMode::ReadOnly, Caching::Buffered).ok()?)
     }
 
-    fn on(store: &dyn Store) -> Option<Self> {
+    /// What is on a medium.
+    pub(crate) fn on(store: &dyn Store) -> Option<Self> {
         if let Some(kinds) = luks2_segments(store) {
             let has = |kind: &str| kinds.iter().any(|k| k == kind);
             return Some(match (has("hw-opal-crypt"), has("hw-opal")) {

@@ -37,6 +37,12 @@ pub enum DriveError {
     /// Its locking is in use already.
     #[error("{} is set up already", .0.display())]
     SetUpAlready(PathBuf),
+    /// Its owner's authority is blocked already.
+    #[error("{}: the owner's authority is blocked already, until the next power cycle", .0.display())]
+    BlockedAlready(PathBuf),
+    /// It has an owner: only a drive that nobody has taken over is kept from being.
+    #[error("{} has an owner, so nobody else can become that: there is nothing to block", .0.display())]
+    NothingToBlock(PathBuf),
     /// Its Locking SP is neither in its factory state nor in use.
     #[error("{} has locking in a state that it can't be set up from", .0.display())]
     OddState(PathBuf),
@@ -149,6 +155,7 @@ explain! { DriveError {
     Self::OnlyRead(_) => [Unsupported Machine, UseSedutil],
     Self::NotSetUp(_) => [NotSetUp State, SetDriveUp],
     Self::SetUpAlready(_) => [SetUpAlready State, SeeState, RevertSetupCutShort],
+    Self::BlockedAlready(_) | Self::NothingToBlock(_) => [NotNow State, SeeState],
     Self::OddState(_) => [NotNow State, RevertByPsidFirst],
     Self::InUse { .. } => [InUse InUse, CloseThatFirst],
     Self::SheetOnDrive(_) => [Request, KeepElsewhere],

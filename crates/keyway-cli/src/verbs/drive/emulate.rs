@@ -13,7 +13,8 @@ use std::sync::Arc;
 ///
 /// FILE holds the whole drive: its state, which survives power cuts, and its blocks, encrypted. With --size it is
 /// made; with --nvme-tcp or --vhost-user-scsi it is served until Ctrl-C comes, and each start is a power-on. SIGUSR1
-/// takes the power away for a moment: everything that locks on a power cycle is locked then.
+/// takes the power away for a moment: everything that locks on a power cycle is locked then. Not served it has
+/// power only while a command runs: between two commands it locks, and the MBR shadow is shown again.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     /// The virtual drive's file
@@ -99,6 +100,6 @@ fn tell(info: &VirtualDriveInfo, out: Output) -> Result<(), Failure> {
     let (host, port) = info.address.map(|at| (at.ip(), at.port())).unzip();
     let facts = facts(info, json!({"host": host, "port": port}));
     out.result(info, || {
-        ["virtual", "address", "socket"].map(|w| said(&format!("drive {w}"), &facts)).concat()
+        ["virtual", "address", "socket", "file-alone"].map(|w| said(&format!("drive {w}"), &facts)).concat()
     })
 }

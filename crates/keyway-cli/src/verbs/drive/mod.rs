@@ -104,14 +104,14 @@ impl Wanted<'_> {
             return Ok(None);
         }
         let done = drive.carry_out(plan, &self.secrets, &Later::new(|_| "writing".to_owned()))?;
-        let warning = match done.facts {
-            OutcomeFacts::Unlocked { covered: true, .. } => tell("covered", &done),
-            OutcomeFacts::Unlocked { saved: false, .. } => tell("not-saved", &done),
-            _ => String::new(),
+        let warnings: &[&str] = match done.facts {
+            OutcomeFacts::Unlocked { covered: true, .. } => &["covered", "switched-off"],
+            OutcomeFacts::Unlocked { saved: false, .. } => &["not-saved", "switched-off"],
+            OutcomeFacts::Unlocked { .. } | OutcomeFacts::Shadow(_) => &["switched-off"],
+            _ => &[],
         };
-        if !warning.is_empty() {
-            out.warn(&warning);
-        }
+        let warnings = warnings.iter().map(|word| tell(word, &done));
+        warnings.filter(|words| !words.is_empty()).for_each(|words| out.warn(&words));
         Ok(Some(done))
     }
 }
@@ -125,8 +125,8 @@ fn word(change: &DriveChange) -> String {
 /// A sentence about what was done.
 fn tell(word: &str, done: &DriveOutcome) -> String {
     let device = &done.plan.device;
-    let more =
-        json!({"device": shown(device), "next": for_shell(device), "seconds": done.took.as_secs_f64()});
+    let more = json!({"device": shown(device), "next": for_shell(device), "seconds": done.took.as_secs_f64(),
+            "file": device.is_file()});
     let mut more = facts(done, more);
     if let OutcomeFacts::Erased { user: Some(user) } = done.facts {
         more["user"] = json!(user.to_string());

@@ -34,15 +34,15 @@ pub(super) enum Action {
     },
     /// Take a drive back to its factory state, by its owner or by the PSID on its label
     ///
-    /// Everything on the drive is lost, unless it is told --keep-data: then locking is switched off and the
-    /// owner's password forgotten, and what is outside of ranges stays.
+    /// Everything on the drive is lost. With --keep-data locking is switched off and the owner's password forgotten;
+    /// what is in ranges of their own is lost, and everything else stays.
     Revert {
         #[command(flatten)]
         on: DeviceArgs,
         /// Use the PSID from the drive's label: its characters, or a file that holds them
         #[arg(long, value_name = "TEXT-OR-FILE", conflicts_with_all = ["keep_data", "password_file", "password_fd"])]
         psid: Option<OsString>,
-        /// Only switch locking off; what is outside of ranges stays readable
+        /// Only switch locking off; what is outside of ranges of their own stays readable
         #[arg(long)]
         keep_data: bool,
         #[command(flatten)]

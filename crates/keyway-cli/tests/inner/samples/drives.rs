@@ -77,6 +77,8 @@ pub(super) fn drives() -> Vec<Failure> {
         E::OnlyRead(v()),
         E::NotSetUp(v()),
         E::SetUpAlready(v()),
+        E::BlockedAlready(v()),
+        E::NothingToBlock(v()),
         E::OddState(v()),
         E::InUse { disk: "/dev/sda".into(), user: Use::Swap },
         E::SheetOnDrive("sheet.txt".into()),
