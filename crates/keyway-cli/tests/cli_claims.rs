@@ -295,7 +295,7 @@ const CLAIMS: &[(&str, &str)] = &[
     ("| `lab study", "studies_are_listed_and_their_report_replaces_nothing"),
     ("| `lab report", "a_comparison_keeps_the_contract_and_its_page_can_be_drawn_again"),
     ("| `lab models`", "models_stand_beside_what_was_published_of_them what_was_recorded_is_what_was_done"),
-    ("| `doctor` |", "doctor_says_what_it_would_choose"),
+    ("| `doctor [DRIVE]` |", "doctor_tells_what_is_encrypted_and_with_what"),
     ("[encrypt-a-drive.md]", "somebody_who_encrypts_a_drive"),
     ("`encrypt` takes:", "somebody_who_encrypts_a_drive"),
     (

@@ -10,6 +10,11 @@ use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+/// What it prints for people.
+fn text(cli: &Cli, words: &str) -> String {
+    String::from_utf8(cli.ends(0, words).stdout).expect("UTF-8")
+}
+
 #[test]
 fn bench_has_the_promised_shape() {
     let cli = Cli::new();
@@ -31,6 +36,13 @@ fn bench_has_the_promised_shape() {
         let chosen = rows.iter().filter(|row| row["cipher"] == cipher && row["chosen"] == true);
         assert_eq!(chosen.count(), 1, "{cipher}");
     }
+    for spread in ["encrypt_spread_percent", "decrypt_spread_percent"] {
+        assert!(rows.iter().all(|row| row[spread].as_f64() >= Some(0.0)), "{spread}");
+    }
+    assert!(said["memcpy_spread_percent"].as_f64() >= Some(0.0));
+    let told = text(&cli, "bench --cipher aes --cipher serpent --buffer 64K --threads 1 --time 3 --no-kdf");
+    let last = told.lines().rev().take(2).collect::<Vec<_>>().join(" ");
+    assert!(told.contains("±") && last.contains("VeraCrypt: ") && last.contains(" on one core"), "{told}");
     assert!(said["memcpy_mb_s"].as_f64() > Some(0.0));
     assert_eq!(said["kdfs"], Value::Array(vec![]));
     let portable = cli.json(0, "bench --cipher serpent --kernel portable --threads 2 --time 3 --no-kdf");
@@ -185,4 +197,46 @@ fn the_tour_needs_no_root() {
         .expect("setpriv starts");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     check_tour(&serde_json::from_slice(&done.stdout).expect("one JSON document"));
+}
+
+#[test]
+fn doctor_tells_what_is_encrypted_and_with_what() {
+    let cli = Cli::new();
+    let said = cli.json(0, "doctor");
+    let list = |key: &str| said[key].as_array().unwrap_or_else(|| panic!("{key}: {said}")).clone();
+    // What is read needs nothing of this machine; what is made and mounted does.
+    assert_eq!(list("filesystems_read"), ["ext4", "vfat", "exfat", "ntfs"]);
+    let (_, _) = (list("filesystems"), list("filesystems_mounted"));
+    for device in list("encrypted") {
+        assert!(
+            device["device"].is_string() && device["with"].is_string() && device["words"].is_string(),
+            "{device}"
+        );
+    }
+    let told = text(&cli, "doctor");
+    for label in ["file systems made", "mounted", "read by ls, get"] {
+        assert!(told.lines().any(|line| line.starts_with(label)), "{label}: {told}");
+    }
+    // Of one drive: a file stands for it here.
+    cli.keyway.secret("pw", "a password");
+    cli.ends(0, "create @v.hc --size 4M --password-file @pw --pim 1 --quick");
+    let of = |path: &str| cli.json(0, &format!("doctor {path}"))["encrypted"].clone();
+    assert_eq!(of("@v.hc")[0]["with"], "noise");
+    assert!(text(&cli, "doctor @v.hc").contains("perhaps VeraCrypt"));
+    let mut luks = vec![0_u8; 4 << 20];
+    luks[..8].copy_from_slice(b"LUKS\xba\xbe\x00\x02");
+    std::fs::write(cli.path("luks"), luks).expect("written");
+    assert_eq!(of("@luks")[0]["with"], "luks2");
+    std::fs::write(cli.path("plain"), vec![0_u8; 4 << 20]).expect("written");
+    assert_eq!(of("@plain")[0]["with"], "nothing");
+    cli.ends(
+        0,
+        "create @b.img --size 96M --format bitlocker --password-file @pw --quick --recovery-file @recovery",
+    );
+    let bitlocker = of("@b.img");
+    assert_eq!(bitlocker[0]["with"], "bitlocker");
+    assert!(bitlocker[0]["words"].as_str().is_some_and(|words| words.contains("AES")), "{bitlocker}");
+    cli.ends(0, "drive emulate @drive --size 64M");
+    assert_eq!(of("@drive")[0]["with"], "drive");
+    cli.fails(1, "not-found", "", "doctor @missing");
 }

@@ -1,6 +1,7 @@
 //! What this machine and this user can do, and which way a volume would be attached here.
 
 use crate::sandbox::Sandbox;
+use keyway_attach::mount::can_mount;
 use keyway_attach::session::{Lack, Need, Wish, choose, find_program};
 use keyway_cipher::Kernel;
 use keyway_error::{Advice, Explain};
@@ -57,12 +58,22 @@ pub struct Capabilities {
     pub sandbox: Capability,
     /// File systems that can be made here.
     pub filesystems: Vec<&'static str>,
+    /// File systems that this kernel mounts, or a helper of mount(8) does.
+    pub filesystems_mounted: Vec<&'static str>,
+    /// File systems that are read without the kernel, and without root.
+    pub filesystems_read: Vec<&'static str>,
     /// The word of the way in which a volume would be attached: one of
     /// [`CANDIDATES`](crate::session::CANDIDATES)'.
     pub attachment: &'static str,
     /// The same for one whose files are wanted in a folder; empty where that can't be had.
     pub attachment_with_folder: &'static str,
 }
+
+/// The file systems that are asked for in the kernel, as mount(8) has them.
+const FILE_SYSTEMS: [&str; 9] =
+    ["ext4", "vfat", "exfat", "ntfs", "btrfs", "xfs", "f2fs", "hfsplus", "iso9660"];
+/// Those that [`Files`](crate::Files) reads by itself.
+const READ: [&str; 4] = ["ext4", "vfat", "exfat", "ntfs"];
 
 /// Whether something can be used, and if not, why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -139,9 +150,29 @@ impl Capabilities {
             nvme_tcp: Capability::PRESENT,
             ublk: Capability::of(Need::Ublk),
             sandbox: Capability::of_sandbox(),
+            filesystems_mounted: FILE_SYSTEMS.into_iter().filter(|kind| can_mount(kind)).collect(),
+            filesystems_read: READ.to_vec(),
             filesystems: filesystems.into_iter().map(FileSystem::name).collect(),
             attachment: chosen(Wish::default()),
             attachment_with_folder: chosen(Wish { mount: true, ..Wish::default() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use keyway_fs::files::FilesError;
+    use keyway_store::MemStore;
+    use std::sync::Arc;
+
+    /// What is told to be read without the kernel is known to who reads it; what is not is refused by its name.
+    #[test]
+    fn what_is_read_without_the_kernel_is_what_files_opens() {
+        for kind in FILE_SYSTEMS {
+            let opened = crate::Files::open(Arc::new(MemStore::new(1 << 20)), Some(kind));
+            let refused = matches!(opened, Err(FilesError::Unreadable(_)));
+            assert_eq!(refused, !READ.contains(&kind), "{kind}");
         }
     }
 }

@@ -74,6 +74,7 @@ mod description;
 pub mod detect;
 pub mod disk;
 pub mod drive;
+pub mod encrypted;
 mod erase;
 pub mod error;
 pub mod header;

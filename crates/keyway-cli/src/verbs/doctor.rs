@@ -1,29 +1,50 @@
-//! `doctor`: what this machine can do, what would be chosen, and why.
+//! `doctor`: what this machine can do, what would be chosen, and why; and what is encrypted on it.
 
 use crate::attach_words::because;
 use crate::verbs::*;
 use crate::words::sentences;
 use keyway::create::FileSystem;
+use keyway::encrypted::{self, EncryptedDevice};
 use keyway::{Capabilities, Capability};
 
-/// Tell what this machine can do, what would be chosen, and why
+/// Tell what this machine can do, and what is encrypted on it
+///
+/// What would be chosen, and why, is told as well. With a drive, only what is encrypted on that. No secret is asked
+/// for, and nothing is written.
 #[derive(clap::Args, Debug)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Only this drive, partition or file
+    #[arg(value_name = "DRIVE")]
+    drive: Option<PathBuf>,
+}
 
 #[derive(Serialize)]
 struct Document {
     #[serde(flatten)]
     here: Capabilities,
     because: String,
+    encrypted: Vec<EncryptedDevice>,
 }
 
-pub(crate) fn run(_: &Args, out: Output) -> Result<(), Failure> {
-    let here = Capabilities::look();
-    let document = Document { because: because(here.attachment), here };
-    out.result(&document, || words(&document))
+pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    if let Some(drive) = &args.drive {
+        let found = encrypted::on(drive)?;
+        return out.result(&json!({"encrypted": found}), || devices(&found));
+    }
+    let (here, encrypted) = (Capabilities::look(), encrypted::on_this_machine());
+    let document = Document { because: because(here.attachment), here, encrypted };
+    out.result(&document, || format!("{}\n{}", words(&document), devices(&document.encrypted)))
 }
 
-fn words(Document { here: d, because }: &Document) -> String {
+/// What is encrypted, device by device.
+fn devices(found: &[EncryptedDevice]) -> String {
+    if found.is_empty() {
+        return "There is no drive here.\n".to_owned();
+    }
+    table(&["device", "size", "encrypted"], usize::MAX, found.iter().map(EncryptedDevice::cells))
+}
+
+fn words(Document { here: d, because, .. }: &Document) -> String {
     let known = |n: Option<u64>| n.map_or_else(|| "unknown".to_owned(), bytes);
     let or_none = |words: String| if words.is_empty() { "none".to_owned() } else { words };
     let part = |part: &Capability| match &part.reason {
@@ -53,10 +74,12 @@ fn words(Document { here: d, because }: &Document) -> String {
         ("ublk", if d.ublk.usable && !d.root { udev.to_owned() } else { part(&d.ublk) }),
         ("sandbox", part(&d.sandbox)),
         ("files in a folder", or_none(d.attachment_with_folder.to_owned())),
-        ("file systems", or_none(d.filesystems.join(" "))),
+        ("file systems made", or_none(d.filesystems.join(" "))),
+        ("mounted", or_none(d.filesystems_mounted.join(" "))),
+        ("read by ls, get", d.filesystems_read.join(" ")),
     ];
     if !missing.is_empty() {
-        rows.push(("not installed", missing.join(", ")));
+        rows.push(("not made", missing.join(", ")));
     }
     format!("{}\n`keyway open` would attach by {}: {because}.\n", pairs(&rows), d.attachment)
 }

@@ -1,0 +1,244 @@
+//! What is encrypted on this machine's drives, and with what: by what each device says to whoever may read it, by the
+//! kernel's own mappings, and by the drives that encrypt by themselves. Nothing is written, and no secret is asked for.
+
+use crate::drive::{self, DriveContents, LockState};
+use crate::error::Error;
+use keyway_fs::{Container, Superblock};
+use keyway_store::{Caching, FileStore, OpenMode, Store, size};
+use keyway_volume::{bitlocker, inspect};
+use serde::Serialize;
+use std::fs::read_to_string;
+use std::path::{Path, PathBuf};
+
+keyway_error::enum_table! {
+    /// With what something is encrypted.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[non_exhaustive]
+    pub enum EncryptedWith {
+        /// LUKS, version 1.
+        Luks1("luks1"),
+        /// LUKS, version 2.
+        Luks2("luks2"),
+        /// BitLocker.
+        #[serde(rename = "bitlocker")]
+        BitLocker("bitlocker"),
+        /// Nothing but noise: VeraCrypt, dm-crypt without a header, or what was filled with random bytes.
+        Noise("noise"),
+        /// A mapping of the kernel's that is open.
+        DmCrypt("dm-crypt"),
+        /// The drive itself.
+        Drive("drive"),
+        /// Nothing, as far as is seen.
+        Nothing("nothing"),
+        /// This user may not read it.
+        Unread("unread"),
+    }
+    /// Its word.
+    pub name: &'static str,
+}
+
+/// A device, and with what it is encrypted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct EncryptedDevice {
+    /// The disk, partition, mapping or file.
+    #[serde(with = "keyway_attach::path_text")]
+    pub device: PathBuf,
+    /// Its bytes.
+    pub size_bytes: Option<u64>,
+    /// With what.
+    pub with: EncryptedWith,
+    /// The same in words, and what else is known.
+    pub words: String,
+}
+
+impl EncryptedDevice {
+    fn new(device: &Path, with: EncryptedWith, words: impl Into<String>) -> Self {
+        Self { device: device.to_owned(), size_bytes: None, with, words: words.into() }
+    }
+
+    /// For a table: the device, its size, and with what.
+    pub fn cells(&self) -> Vec<String> {
+        let bytes = self.size_bytes.map(size::words).unwrap_or_default();
+        vec![crate::shown::shown(&self.device), bytes, crate::shown::line(&self.words)]
+    }
+}
+
+/// What is encrypted on this machine: disks, their partitions and the kernel's mappings. Of each drive what it does itself, too,
+/// where it says so to this user.
+pub fn on_this_machine() -> Vec<EncryptedDevice> {
+    let mut names: Vec<String> = names(Path::new("/sys/block"));
+    // What is in memory, and what shows another file, is no drive of this machine's.
+    let others = ["loop", "ram", "zram", "nbd", "ublk", "fd", "sr"];
+    names.retain(|name| !others.iter().any(|other| is_numbered(name, other)));
+    names.sort();
+    names.iter().flat_map(|name| of_disk(&Path::new("/dev").join(name), name)).collect()
+}
+
+/// What is encrypted on that drive, or in that file.
+///
+/// # Errors
+/// Nothing is there, or it can't be read.
+pub fn on(path: &Path) -> Result<Vec<EncryptedDevice>, Error> {
+    crate::medium::must_exist(path)?;
+    let whole = path.canonicalize().map_err(|e| Error::system("look at", path, e))?;
+    let name = whole.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let found = if drive::is_drive(path) && !whole.starts_with("/dev") {
+        of_drive(path).into_iter().collect()
+    } else {
+        of_disk(path, &name)
+    };
+    match found.iter().find(|found| found.with == EncryptedWith::Unread) {
+        Some(_) if found.len() == 1 => {
+            let store = FileStore::open(path, OpenMode::ReadOnly, Caching::Buffered);
+            store.map_err(|e| crate::error::about(path)(e)).map(|_| found)
+        }
+        _ => Ok(found),
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+/// A name, and a number behind it.
+fn is_numbered(name: &str, begins: &str) -> bool {
+    let number = name.strip_prefix(begins);
+    number.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// The disk itself, its partitions, and what it does by itself.
+fn of_disk(path: &Path, name: &str) -> Vec<EncryptedDevice> {
+    let folder = Path::new("/sys/block").join(name);
+    if folder.join("dm").exists() {
+        // What else a mapping holds may be plain on something that is encrypted.
+        let within = || Some(looked_at(path)).filter(|found| found.with != EncryptedWith::Nothing);
+        return mapping(path, &folder).or_else(within).into_iter().collect();
+    }
+    let mut parts: Vec<PathBuf> = names(&folder)
+        .into_iter()
+        .filter(|part| folder.join(part).join("partition").exists())
+        .map(|part| Path::new("/dev").join(part))
+        .collect();
+    parts.sort();
+    let mut found: Vec<_> = of_drive(path).into_iter().collect();
+    if parts.is_empty() {
+        found.push(looked_at(path));
+    }
+    found.extend(parts.iter().map(|part| looked_at(part)));
+    found
+}
+
+/// Of the device mapper's devices, what dm-crypt has open.
+fn mapping(path: &Path, folder: &Path) -> Option<EncryptedDevice> {
+    let uuid = read_to_string(folder.join("dm/uuid")).ok()?;
+    let kind = uuid.trim().strip_prefix("CRYPT-");
+    let kind = kind.map(|kind| kind.split('-').next().unwrap_or_default().to_owned());
+    let kind = kind.or_else(|| uuid.starts_with("KEYWAY-").then(|| "Keyway".to_owned()))?;
+    let name = read_to_string(folder.join("dm/name")).unwrap_or_default();
+    let under = names(&folder.join("slaves")).join(", ");
+    let words = format!("open: dm-crypt decrypts {under} as {} ({kind})", name.trim());
+    let size_bytes =
+        read_to_string(folder.join("size")).ok().and_then(|text| text.trim().parse::<u64>().ok());
+    let found = EncryptedDevice::new(path, EncryptedWith::DmCrypt, words);
+    Some(EncryptedDevice { size_bytes: size_bytes.map(|sectors| sectors.saturating_mul(512)), ..found })
+}
+
+/// What a drive does by itself, where it encrypts and says so to this user.
+fn of_drive(path: &Path) -> Option<EncryptedDevice> {
+    let drive = drive::Drive::open(path).ok()?;
+    let method = drive.encryption_method();
+    let words = match (drive.state()?, method) {
+        (LockState::Factory, Some(_)) => {
+            "the drive encrypts by itself, and nobody has locked it (factory state)"
+        }
+        (LockState::Unlocked, Some(_)) => "the drive encrypts by itself (Opal or its like), and is unlocked",
+        (LockState::Locked, Some(_)) => "the drive encrypts by itself (Opal or its like), and is locked",
+        (LockState::Locked, None) => "the drive locks without encrypting, and is locked",
+        (_, None) => return None,
+    };
+    Some(EncryptedDevice::new(path, EncryptedWith::Drive, words))
+}
+
+/// What the first bytes say.
+fn looked_at(path: &Path) -> EncryptedDevice {
+    let store = match FileStore::open(path, OpenMode::ReadOnly, Caching::Buffered) {
+        Ok(store) => store,
+        Err(_) => return EncryptedDevice::new(path, EncryptedWith::Unread, "this user may not read it"),
+    };
+    let unread =
+        |_| EncryptedDevice::new(path, EncryptedWith::Unread, "it can't be read: locked, asleep or damaged");
+    let found = on_store(path, &store).unwrap_or_else(unread);
+    EncryptedDevice { size_bytes: Some(store.size()), ..found }
+}
+
+fn on_store(path: &Path, store: &dyn Store) -> Result<EncryptedDevice, Error> {
+    use EncryptedWith as With;
+    let found = |with, words: &str| Ok(EncryptedDevice::new(path, with, words));
+    let medium = |e| crate::error::about(path)(e);
+    match Container::on(store).map_err(medium)? {
+        Some(Container::Luks1) => return found(With::Luks1, "LUKS1, encrypted by software (dm-crypt)"),
+        Some(Container::Luks2) => {
+            let words = DriveContents::on(store).map(|contents| contents.to_string());
+            return found(With::Luks2, &words.unwrap_or_else(|| "LUKS2".to_owned()));
+        }
+        Some(other) => return found(With::Nothing, &format!("not encrypted itself: {}", other.name())),
+        None => {}
+    }
+    if bitlocker::is_volume(store).map_err(medium)? {
+        let words = DriveContents::on(store).map(|contents| contents.to_string());
+        return found(With::BitLocker, &words.unwrap_or_else(|| "BitLocker".to_owned()));
+    }
+    if let Some(found_fs) = Superblock::read(store).map_err(medium)? {
+        return found(With::Nothing, &format!("not encrypted: {}", found_fs.type_name()));
+    }
+    let seen = inspect(store).map_err(crate::error::about(path))?;
+    match seen.not_a_volume {
+        None => found(
+            With::Noise,
+            "noise: perhaps VeraCrypt or dm-crypt without a header, perhaps random bytes; only a secret tells",
+        ),
+        Some(_) => found(With::Nothing, "not encrypted, as far as is seen: no file system that is known"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use keyway_store::MemStore;
+
+    fn with(start: &[u8]) -> EncryptedDevice {
+        let store = MemStore::new(4 << 20);
+        store.write_at(start, 0).expect("written");
+        on_store(Path::new("/dev/sda1"), &store).expect("looked at")
+    }
+
+    #[test]
+    fn what_says_so_is_told_and_noise_is_a_guess() {
+        let header = |version: u8| {
+            let mut bytes = vec![0; 4096];
+            bytes[..8].copy_from_slice(&[b'L', b'U', b'K', b'S', 0xBA, 0xBE, 0, version]);
+            bytes
+        };
+        assert_eq!(with(&header(2)).with, EncryptedWith::Luks2);
+        assert_eq!(with(&header(1)).with, EncryptedWith::Luks1);
+        assert_eq!(with(&[0; 4096]).with, EncryptedWith::Nothing);
+        let mut rng = keyway_store::SplitMix64::new(1);
+        let noise: Vec<u8> = (0..131_072).map(|_| rng.below(256) as u8).collect();
+        let found = with(&noise);
+        assert_eq!(found.with, EncryptedWith::Noise);
+        assert!(found.words.contains("perhaps VeraCrypt"), "{}", found.words);
+    }
+
+    #[test]
+    fn what_is_in_memory_is_no_drive() {
+        for (name, is) in [("loop0", true), ("loop", false), ("sr0", true), ("sram", false)] {
+            assert_eq!(is_numbered(name, "loop") || is_numbered(name, "sr"), is, "{name}");
+        }
+        // Whatever this machine has, looking at it ends.
+        assert!(on_this_machine().iter().all(|found| !found.words.is_empty()));
+        assert!(on(Path::new("/nothing/here")).is_err());
+    }
+}
