@@ -56,7 +56,7 @@ complete -c keyway -n "__fish_keyway_needs_command" -f -a "resume" -d 'Go on wit
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "serve" -d 'Serve a volume to virtual machines and NBD clients'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "bench" -d 'Measure ciphers and key derivations on this machine'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "lab" -d 'Measure what encryption costs on a drive, modelled or real'
-complete -c keyway -n "__fish_keyway_needs_command" -f -a "doctor" -d 'Tell what this machine can do, what would be chosen, and why'
+complete -c keyway -n "__fish_keyway_needs_command" -f -a "doctor" -d 'Tell what this machine can do, and what is encrypted on it'
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -l report -d 'Where the page with the measurements goes [default: report.html, or the next free name]' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -l minutes -d 'Measure for so long at most, until all that encryption costs is decided [default: 1]' -r
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
@@ -1495,6 +1495,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l baseline -d 'What the others are held against' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l with -d 'What is compared with it: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path' -r
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l resume -d 'Go on with what --save kept: what is missing is measured, and what is undecided measured on' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l drive -d 'The drive: model:NAME, a folder (a file is made in it and removed), or a file or device whose bytes may be lost' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l path -d 'How requests reach the volumes' -r -f -a "auto\t'As `open` would attach them here; in this process on a modelled drive'
 in-process\t'The engine is called in this process'

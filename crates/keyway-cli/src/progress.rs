@@ -149,17 +149,13 @@ pub(crate) fn stop_on_signals() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// A bar for what is not counted in bytes.
+/// Work that is counted in turns, shown until it is dropped.
 #[cfg(feature = "lab")]
-pub(crate) fn bar_of(template: &str) -> indicatif::ProgressBar {
-    use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-    let drawn = style() == PaceStyle::Bar;
-    let target = if drawn { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(None, target);
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
-    }
-    bar
+pub(crate) fn turns(label: &str) -> keyway::pace::Turns {
+    let shown = Shown::new(label);
+    keyway::pace::Turns::new(label, style(), move |label, done, all| {
+        shown.tell(|pace, now, wide| pace.counted(now, label, (done, all), wide));
+    })
 }
 
 impl keyway::Progress for Progress {
@@ -168,7 +164,7 @@ impl keyway::Progress for Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for Shown {
     fn drop(&mut self) {
         self.done();
     }

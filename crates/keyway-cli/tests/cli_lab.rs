@@ -6,6 +6,7 @@ mod cli_support;
 
 use cli_support::{Cli, two_lines};
 use serde_json::Value;
+use std::time::{Duration, Instant};
 
 /// Seconds matter here, not figures.
 const SHORT: &str = "--quick --seconds 0.08 --minutes 0.01 --size 16M";
@@ -175,4 +176,47 @@ fn studies_are_listed_and_their_report_replaces_nothing() {
     std::fs::write(cli.path("mine.html"), "a thesis").expect("written");
     cli.ends(2, "lab study hard-disk --html @mine.html");
     assert_eq!(std::fs::read_to_string(cli.path("mine.html")).expect("it is there"), "a thesis");
+}
+
+/// What is kept is gone on with, by the options that it had; by others it is refused.
+#[test]
+fn a_comparison_is_resumed() {
+    let cli = Cli::new();
+    let words =
+        format!("lab compare --with veracrypt:aes --drive model:samsung-990-pro --workload quick {SHORT}");
+    let first = cli.json(0, &format!("{words} --save @kept.json"));
+    let more = cli.json(0, &format!("{words} --resume @kept.json"));
+    let turns = |document: &Value| rows(document).iter().map(|row| row["turns"].as_u64()).collect::<Vec<_>>();
+    assert_eq!(turns(&first), turns(&more), "there was no time for more, and nothing began anew");
+    assert!(more["seconds"].as_f64() > first["seconds"].as_f64());
+    let other = words.replace("veracrypt:aes", "veracrypt:serpent");
+    let told = cli.json(2, &format!("{other} --resume @kept.json"));
+    assert!(told["error"]["message"].as_str().is_some_and(|m| m.contains("of other targets")), "{told}");
+}
+
+/// `--minutes` is the whole time: the first look at every test, which plans more here, and the preparation are in it. How far it
+/// is, is told off a terminal too, every ten seconds; and what can't be kept is said.
+#[test]
+fn the_time_that_is_given_is_kept_and_how_far_it_is_told() {
+    let cli = Cli::new();
+    // The workload would take seven minutes and a half; the least of it takes ten seconds.
+    let words = "lab compare --with veracrypt:aes --drive model:samsung-990-pro --workload quick --seconds 5 --size 16M";
+    let begun = Instant::now();
+    let done = cli.run(&format!("{words} --minutes 0.5 --json --progress line"));
+    let took = begun.elapsed();
+    let document: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    let noted = |document: &Value, what: &str| document["notes"].to_string().contains(what);
+    assert!(noted(&document, "Turns were shortened"), "{}", document["notes"]);
+    let told = String::from_utf8_lossy(&done.stderr).into_owned();
+    let lines = told.lines().filter(|line| line.starts_with("keyway: quick, test ") && line.contains(" %"));
+    assert!(lines.count() >= 1, "{told}");
+    // A machine with other work may need more for the least; then that is told.
+    let kept = took < Duration::from_secs(35);
+    assert!(kept || noted(&document, "The least that these tests take"), "{took:?}: {}", document["notes"]);
+    let done = cli.run(&format!("{words} --minutes 0.02 --json --progress json"));
+    let short: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    assert!(noted(&short, "more than the 0.0 that were given"), "{}", short["notes"]);
+    let first = String::from_utf8_lossy(&done.stderr).lines().next().map(str::to_owned).unwrap_or_default();
+    let object: Value = serde_json::from_str(&first).expect("an object");
+    assert!(object["progress"].is_string() && object["total"].is_number(), "{object}");
 }

@@ -6,8 +6,10 @@ use crate::error::LabError;
 use crate::interleave::{Outcome, Slot, Watch, interleave};
 use crate::judge::{CellFacts, EntrantFacts, Judging};
 use crate::load::{self, Turn, seed_of};
-use crate::looks::Looks;
+use crate::looks::{Looks, Placed};
+use crate::pacing::Pacing;
 use crate::result::{Comparison, Flag, Metric, Sample, Series};
+use crate::resumed::Earlier;
 use crate::sectors::Subject;
 use crate::workload::{Data, Requests, Workload};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -45,15 +47,69 @@ pub fn measure(
     stop: &AtomicBool,
     watch: &dyn Watch,
 ) -> Findings {
+    let earlier = Earlier::default();
+    Experiment { original, workload, requests, entrants, judging, earlier }.measure(stop, watch)
+}
+
+/// A workload of requests, on whom it is measured, and what was before.
+pub(crate) struct Experiment<'a> {
+    pub(crate) original: &'a Workload,
+    pub(crate) workload: &'a Workload,
+    pub(crate) requests: &'a Requests,
+    pub(crate) entrants: &'a [Entrant],
+    pub(crate) judging: Judging,
+    pub(crate) earlier: Earlier<'a>,
+}
+
+impl Experiment<'_> {
+    /// Measures what was not, and on where something is undecided.
+    pub(crate) fn measure(self, stop: &AtomicBool, watch: &dyn Watch) -> Findings {
+        measured(self, stop, watch)
+    }
+
+    /// The turns of every cell: those that were made before, or new ones.
+    fn first_look(
+        &self,
+        (cells, names): (&[String], &[String]),
+        pacing: &Pacing,
+        stop: &AtomicBool,
+        watch: &dyn Watch,
+        mut make: impl FnMut(Slot) -> Result<Sample, LabError>,
+    ) -> Outcome {
+        let turns = self.workload.turns;
+        let mut kept: Vec<Option<Vec<Series>>> =
+            cells.iter().map(|cell| self.earlier.of_cell(cell, names, turns)).collect();
+        let is_open = |(cell, kept): (usize, &Option<Vec<Series>>)| kept.is_none().then_some(cell);
+        let open: Vec<usize> = kept.iter().enumerate().filter_map(is_open).collect();
+        (0..cells.len()).filter(|cell| !open.contains(cell)).for_each(|cell| pacing.keep(cell));
+        let to_do: Vec<String> = open.iter().filter_map(|cell| cells.get(*cell).cloned()).collect();
+        let place = |slot: Slot| Slot { cell: open.get(slot.cell).copied().unwrap_or(slot.cell), ..slot };
+        let watch = &Placed(watch, &place);
+        let made =
+            interleave(&self.workload.name, &to_do, names, turns, stop, watch, |slot| make(place(slot)));
+        let mut new = made.series.into_iter();
+        for (_, place) in kept.iter_mut().enumerate().filter(|(cell, _)| open.contains(cell)) {
+            *place = Some(new.by_ref().take(names.len()).collect());
+        }
+        Outcome { series: kept.into_iter().flatten().flatten().collect(), ..made }
+    }
+}
+
+fn measured(experiment: Experiment<'_>, stop: &AtomicBool, watch: &dyn Watch) -> Findings {
+    let Experiment { original, workload, requests, entrants, judging, ref earlier } = experiment;
     let names: Vec<String> = entrants.iter().map(|e| e.name.clone()).collect();
     let cells: Vec<String> = requests.cells.iter().map(|c| c.name.clone()).collect();
     let slice = workload.turns.seconds / f64::from(workload.turns.slices.max(1));
     let time = Duration::from_secs_f64(slice.clamp(0.001, 86_400.0));
-    let ramp = time.mul_f64(RAMP.0).min(RAMP.1);
     let bytes = requests.run_bytes.map(|bytes| bytes / u64::from(workload.turns.slices.max(1)));
     // Where the sequence of each cell goes on.
     let places: Vec<AtomicU64> = requests.cells.iter().map(|_| AtomicU64::new(0)).collect();
+    let turns = &workload.turns;
+    let made = (turns.runs * turns.slices + turns.discarded.min(1)) as usize * entrants.len();
+    let pacing = Pacing::new(time, judging.until, cells.len(), made);
     let make = |slot: Slot| {
+        let began = Instant::now();
+        let time = pacing.slice(slot.cell);
         let cell = requests.cells.get(slot.cell).zip(places.get(slot.cell));
         let (Some((cell, place)), Some(entrant)) = (cell, entrants.get(slot.entrant)) else {
             return Err(LabError::Stopped);
@@ -61,20 +117,18 @@ pub fn measure(
         let turn = Turn {
             time,
             bytes,
-            ramp,
+            ramp: time.mul_f64(RAMP.0).min(RAMP.1),
             data: requests.data,
             seed: slot.seed,
             place,
             verify: requests.verify,
             stop,
         };
-        one_turn(entrant, cell, turn).map(|sample| Sample { seed: slot.seed, ..sample })
+        let sample = one_turn(entrant, cell, turn)?;
+        pacing.took(slot.cell, began.elapsed());
+        Ok(Sample { seed: slot.seed, ..sample })
     };
-    let began = Instant::now();
-    let mut outcome = interleave(&workload.name, &cells, &names, workload.turns, stop, watch, make);
-    // A busy machine, or a request that takes longer than a turn, makes turns longer than they were planned.
-    let made = outcome.series.iter().map(|series| series.samples.len()).sum::<usize>().max(1);
-    let turn = (began.elapsed() / made as u32).max(time + ramp);
+    let mut outcome = experiment.first_look((&cells, &names), &pacing, stop, watch, make);
     let compressed = outcome.error.is_none() && compresses(requests, entrants, stop);
     let small = original.span_bytes().is_some_and(|span| requests.span_bytes < span);
     let mut facts: Vec<CellFacts> = requests
@@ -89,11 +143,13 @@ pub fn measure(
             if compressed && cell.mix.writes() {
                 flags.push(Flag::Compressible);
             }
-            CellFacts { metric: *metric, cell: Some(cell.clone()), flags, best: true, look: 1 }
+            let look = earlier.looks(&cell.name);
+            CellFacts { metric: *metric, cell: Some(cell.clone()), flags, best: true, look }
         })
         .collect();
     let known: Vec<EntrantFacts> = entrants.iter().map(|e| e.facts.clone()).collect();
     let (facts, entrants, names) = (&mut *facts, &*known, &*names);
+    let turn = &|cell| pacing.turn(cell);
     let mut looks = Looks { workload, facts, entrants, names, judging, turn };
     let mut comparisons = looks.decide(&mut outcome, stop, watch, make);
     let Outcome { series, missing, error } = outcome;
@@ -105,7 +161,9 @@ pub fn measure(
             }
         }
     }
-    Findings { comparisons, series, missing, notes: Vec::new(), error }
+    let cut = "Turns were shortened to keep to the time that was given: what is told is less sure than it could be.";
+    let notes = pacing.is_cut().then(|| cut.to_owned()).into_iter().collect();
+    Findings { comparisons, series, missing, notes, error }
 }
 
 /// One turn, with a look at whether the modelled drive's times were kept.

@@ -4,7 +4,7 @@ use crate::cell::Cell;
 use crate::result::{Comparison, Flag, Metric, Series};
 use crate::stats::{self, median};
 use crate::target::is_hardware;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What is known of a cell besides its samples.
 #[derive(Debug, Clone)]
@@ -42,6 +42,8 @@ pub struct Judging {
     pub delta: Option<f64>,
     /// Beyond what a workload plans, what is undecided is measured on for so long.
     pub extra: Duration,
+    /// The moment by which all is to be done, where there is one; `extra` counts for nothing then.
+    pub until: Option<Instant>,
 }
 
 /// A change that is smaller than this is none; a drive that encrypts by itself is held to less.

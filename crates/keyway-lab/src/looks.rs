@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 /// A further look is worth it from so many blocks on: each has less of what may be wrong than the one before.
 const FEWEST_MORE: usize = 4;
 
+/// What comes takes a little longer than what was, at times.
+const TAKES: f64 = 1.05;
+
 /// What is measured, and for how long at most.
 pub(crate) struct Looks<'a> {
     pub(crate) workload: &'a Workload,
@@ -20,8 +23,9 @@ pub(crate) struct Looks<'a> {
     pub(crate) entrants: &'a [EntrantFacts],
     pub(crate) names: &'a [String],
     pub(crate) judging: Judging,
-    /// How long one turn takes, its ramp included.
-    pub(crate) turn: Duration,
+    /// How long a turn of that cell takes, its ramp included: a busy machine, or a request that takes longer than a turn,
+    /// makes it longer than it was planned.
+    pub(crate) turn: &'a dyn Fn(usize) -> Duration,
 }
 
 impl Looks<'_> {
@@ -33,14 +37,19 @@ impl Looks<'_> {
         watch: &dyn Watch,
         mut turn: impl FnMut(Slot) -> Result<Sample, LabError>,
     ) -> Vec<Comparison> {
-        let until = Instant::now() + self.judging.extra;
+        let until = self.judging.until.unwrap_or_else(|| Instant::now() + self.judging.extra);
+        let of_cell = |series: &Series| series.cell.clone();
+        let cells: Vec<String> =
+            outcome.series.iter().step_by(self.names.len().max(1)).map(of_cell).collect();
+        let cell_of = |row: &Comparison| cells.iter().position(|name| *name == row.cell);
         loop {
             let mut rows = judge(&outcome.series, self.facts, self.entrants, self.judging);
             for row in &mut rows {
-                row.seconds_to_decide = self.seconds_to_decide(row);
+                row.seconds_to_decide = cell_of(row).and_then(|cell| self.seconds_to_decide(row, cell));
             }
             let left = until.saturating_duration_since(Instant::now());
-            let Some((cell, runs)) = self.next(&rows, left).filter(|_| outcome.error.is_none()) else {
+            let Some((cell, runs)) = self.next(&rows, &cell_of, left).filter(|_| outcome.error.is_none())
+            else {
                 return rows;
             };
             self.measure_on(cell, runs, outcome, stop, watch, &mut turn);
@@ -55,9 +64,9 @@ impl Looks<'_> {
         (self.workload.turns.slices as usize / TURNS_PER_BLOCK).max(1)
     }
 
-    /// How long a block of all judging takes.
-    fn block(&self) -> Duration {
-        self.turn * (TURNS_PER_BLOCK * self.names.len()) as u32
+    /// How long a block of that cell takes, all sides together.
+    fn block(&self, cell: usize) -> Duration {
+        (self.turn)(cell) * (TURNS_PER_BLOCK * self.names.len()) as u32
     }
 
     fn blocks_needed(row: &Comparison) -> Option<usize> {
@@ -65,15 +74,20 @@ impl Looks<'_> {
         blocks_to_decide(row.ratio, interval, row.turns / TURNS_PER_BLOCK, row.delta)
     }
 
-    fn seconds_to_decide(&self, row: &Comparison) -> Option<f64> {
+    fn seconds_to_decide(&self, row: &Comparison, cell: usize) -> Option<f64> {
         let open = row.primary && row.verdict == Verdict::Undecided && row.target != row.baseline;
         let needed = open.then(|| Self::blocks_needed(row)).flatten()?;
         let more = needed.saturating_sub(row.turns / TURNS_PER_BLOCK).max(FEWEST_MORE);
-        Some(self.block().as_secs_f64() * more as f64)
+        Some(self.block(cell).as_secs_f64() * more as f64)
     }
 
     /// The cell that is decided soonest, and how many runs more it gets; none where no time is left for one.
-    fn next(&self, rows: &[Comparison], left: Duration) -> Option<(usize, u32)> {
+    fn next(
+        &self,
+        rows: &[Comparison],
+        cell_of: &dyn Fn(&Comparison) -> Option<usize>,
+        left: Duration,
+    ) -> Option<(usize, u32)> {
         let open = rows
             .iter()
             .filter(|row| row.primary && row.verdict == Verdict::Undecided && row.target != row.baseline);
@@ -81,15 +95,18 @@ impl Looks<'_> {
             let order = |row: &Comparison| row.seconds_to_decide.unwrap_or(f64::INFINITY);
             order(a).total_cmp(&order(b))
         })?;
-        let cell = rows_of_cells(rows).iter().position(|name| *name == soonest.cell)?;
+        let cell = cell_of(soonest)?;
         let have = soonest.turns / TURNS_PER_BLOCK;
         // Half as many again, or what is needed, where that is more: but never more than there were, since what
         // is needed is a guess.
         let needed = Self::blocks_needed(soonest).unwrap_or(0).saturating_sub(have);
         let more = needed.clamp((have / 2).max(FEWEST_MORE), have.max(FEWEST_MORE));
-        let runs = more.div_ceil(self.blocks_per_run());
-        let takes = self.block() * (runs * self.blocks_per_run()) as u32;
-        (takes <= left).then_some((cell, runs as u32))
+        let of_run = self.blocks_per_run();
+        // As many as there is time for, if that is worth a look.
+        let run = self.block(cell).mul_f64(TAKES * of_run as f64).max(Duration::from_nanos(1));
+        let fits = (left.as_nanos() / run.as_nanos()).min(1 << 20) as usize;
+        let runs = more.div_ceil(of_run).min(fits);
+        (runs * of_run >= FEWEST_MORE.min(more)).then_some((cell, runs as u32)).filter(|(_, runs)| *runs > 0)
     }
 
     fn measure_on(
@@ -130,17 +147,6 @@ impl Looks<'_> {
     }
 }
 
-/// The cells of some rows, in their order.
-fn rows_of_cells(rows: &[Comparison]) -> Vec<&str> {
-    let mut cells: Vec<&str> = Vec::new();
-    for row in rows {
-        if !cells.contains(&row.cell.as_str()) {
-            cells.push(&row.cell);
-        }
-    }
-    cells
-}
-
 fn append(series: &mut Series, new: Series, runs_before: u32) {
     series.latency.merge(&new.latency);
     series
@@ -149,7 +155,7 @@ fn append(series: &mut Series, new: Series, runs_before: u32) {
 }
 
 /// Told of turns where they belong in the whole.
-struct Placed<'a>(&'a dyn Watch, &'a dyn Fn(Slot) -> Slot);
+pub(crate) struct Placed<'a>(pub(crate) &'a dyn Watch, pub(crate) &'a dyn Fn(Slot) -> Slot);
 
 impl Watch for Placed<'_> {
     fn turn(&self, slot: Slot, done: usize, all: usize) {
@@ -189,7 +195,7 @@ mod tests {
             entrants: &entrants,
             names: &names,
             judging: Judging { extra: time, ..Judging::default() },
-            turn: Duration::from_micros(1),
+            turn: &|_| Duration::from_micros(1),
         };
         let rows = looks.decide(&mut outcome, &stop, &(), &mut turn);
         (rows.into_iter().filter(|r| r.primary).collect(), made.get())

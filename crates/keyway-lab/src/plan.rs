@@ -2,6 +2,7 @@
 
 use crate::changes::Changes;
 use crate::error::LabError;
+use crate::pacing::SHORTEST_SLICE;
 use crate::rig::{Drive, MODEL_WINDOW};
 use crate::stats::{TURNS_PER_BLOCK, fewest_blocks};
 use crate::target::{PathKind, Target};
@@ -37,8 +38,9 @@ pub struct ExperimentRequest {
     pub bare: bool,
     /// The change that counts, as a part of 1; none for 0.03, and 0.01 for drives that encrypt by themselves.
     pub delta: Option<f64>,
-    /// Measure for so long at most. Every cell gets what the workload plans; the time beyond goes to those that are undecided
-    /// then. None for twice what the workloads plan.
+    /// Measure for so long at most, the drive's preparation included. Every cell gets what the workload plans, or its part of
+    /// the time where that is less; the time beyond goes to those that are undecided then. None for twice what the workloads
+    /// plan.
     pub time: Option<Duration>,
     /// Files and devices that are named may be overwritten.
     pub destroy_data: bool,
@@ -165,9 +167,6 @@ impl ExperimentRequest {
         lost.map(free).collect()
     }
 }
-
-/// A slice that is shorter than this measures how a turn begins.
-const SHORTEST_SLICE: f64 = 0.025;
 
 /// Cuts runs into as many slices as it takes to say anything of so many cells and sides.
 fn enough_turns(workload: &mut Workload, sides: usize) {

@@ -8,6 +8,9 @@ use keyway_error::enum_table;
 use keyway_store::size;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 enum_table! {
@@ -97,6 +100,40 @@ impl Pace {
         Some(self.told(Reached { part, bytes: Some((done, total)), per_second, left }, Value::Null, columns))
     }
 
+    /// So many of so many are done of what has no size, and now has that name: a bar or a line, as with [`Pace::at`].
+    pub fn counted(
+        &mut self,
+        now: Instant,
+        label: &str,
+        (done, total): (u64, u64),
+        columns: usize,
+    ) -> Option<String> {
+        if self.points.back().is_some_and(|(_, before)| *before > done) {
+            // It began anew.
+            self.points.clear();
+        }
+        if self.points.back().is_none_or(|(_, before)| *before < done) {
+            self.points.push_back((now, done));
+            if self.points.len() > WINDOW {
+                self.points.pop_front();
+            }
+        }
+        if self.style == PaceStyle::None || !self.is_time(now) {
+            return None;
+        }
+        self.label = line(label);
+        let part = if total > 0 { done.min(total) as f64 / total as f64 } else { 0.0 };
+        let first = self.points.front().copied().unwrap_or((now, done));
+        let (time, steps) = (now.saturating_duration_since(first.0), done.saturating_sub(first.1));
+        let rest = |time: Duration| time.mul_f64(total.saturating_sub(done) as f64 / steps as f64);
+        let left = (steps > 0).then(|| rest(time));
+        Some(self.told(
+            Reached { part, bytes: None, per_second: None, left },
+            json!({"done": done, "total": total}),
+            columns,
+        ))
+    }
+
     /// The search for a key is so far; the rest as with [`Pace::at`].
     pub fn searching(&mut self, now: Instant, search: &KeySearch, columns: usize) -> Option<String> {
         if self.style == PaceStyle::None || !self.is_time(now) {
@@ -179,6 +216,66 @@ impl Pace {
     }
 }
 
+/// Work that is counted in turns. It is told every second, however long a turn takes, until this is dropped; a front's
+/// [`Pace`] says when there is something to write.
+pub struct Turns {
+    counted: Arc<Counted>,
+    every_second: Option<JoinHandle<()>>,
+}
+
+/// Is told a name, and how many turns of how many are done.
+type TellTurns = dyn Fn(&str, u64, u64) + Send + Sync;
+
+struct Counted {
+    reached: Mutex<(String, u64, u64)>,
+    tell: Box<TellTurns>,
+    ended: AtomicBool,
+}
+
+impl Turns {
+    /// Work that has that name at first; `tell` gets its name, and how many turns of how many are done.
+    pub fn new(label: &str, style: PaceStyle, tell: impl Fn(&str, u64, u64) + Send + Sync + 'static) -> Self {
+        let (reached, tell) = (Mutex::new((label.to_owned(), 0, 0)), Box::new(tell));
+        let counted = Arc::new(Counted { reached, tell, ended: AtomicBool::new(false) });
+        let told = Arc::clone(&counted);
+        let tell = move || {
+            while !told.ended.load(Ordering::Relaxed) {
+                told.tell();
+                std::thread::park_timeout(Duration::from_secs(1));
+            }
+        };
+        // Without a thread it is told at each turn alone.
+        let thread = || std::thread::Builder::new().name("pace".to_owned()).spawn(tell).ok();
+        let every_second = (style != PaceStyle::None).then(thread).flatten();
+        Self { counted, every_second }
+    }
+
+    /// So many turns of so many are done, and it has that name now.
+    pub fn at(&self, label: &str, done: usize, all: usize) {
+        let reached = (label.to_owned(), done as u64, all as u64);
+        self.counted.reached.lock().into_iter().for_each(|mut at| at.clone_from(&reached));
+        self.counted.tell();
+    }
+}
+
+impl Drop for Turns {
+    /// Nothing is told any more when this is over.
+    fn drop(&mut self) {
+        self.counted.ended.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.every_second.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Counted {
+    fn tell(&self) {
+        let Ok((label, done, all)) = self.reached.lock().map(|at| at.clone()) else { return };
+        (self.tell)(&label, done, all);
+    }
+}
+
 /// What a front says once, before a search for a key that takes long; nothing of one that does not.
 pub fn long_search(catalogue: &str, search: &KeySearch) -> Option<String> {
     /// A search of so many seconds goes without saying.
@@ -245,6 +342,47 @@ mod tests {
         assert_eq!(told[2], line("encrypting: 12 %, 5.0/40 GiB, 512 MiB/s, 70 seconds left"));
         assert_eq!(told[3], None);
         assert_eq!(told[4], line("encrypting: 25 %, 10.0/40 GiB, 512 MiB/s, 60 seconds left"));
+    }
+
+    /// Turns have no size: the name, the part and what is left; another test begins anew.
+    #[test]
+    fn turns_are_told_by_their_number() {
+        let (begun, mut pace) = (Instant::now(), Pace::new(PaceStyle::Line, "preparing"));
+        let mut at = |second: u64, label: &str, done| {
+            pace.counted(begun + Duration::from_secs(second), label, (done, 40), 0)
+        };
+        assert_eq!(at(0, "cdm, test 1", 0), None);
+        assert_eq!(at(9, "cdm, test 1", 9), None);
+        assert_eq!(at(10, "cdm, test 1", 10).as_deref(), Some("cdm, test 1: 25 %, 30 seconds left"));
+        assert_eq!(at(12, "cdm, test 2", 1), None);
+        assert_eq!(at(22, "cdm, test 2", 11).as_deref(), Some("cdm, test 2: 28 %, 29 seconds left"));
+        let mut json = Pace::new(PaceStyle::Json, "preparing");
+        let told = json.counted(begun, "aes", (3, 12), 0).expect("told");
+        let told: Value = serde_json::from_str(&told).expect("an object");
+        assert_eq!(
+            (&told["progress"], &told["done"], &told["total"]),
+            (&json!("aes"), &json!(3), &json!(12))
+        );
+        assert_eq!(Pace::new(PaceStyle::None, "x").counted(begun, "aes", (3, 12), 0), None);
+    }
+
+    /// However long a turn takes, it is told; and when it is over, nothing more.
+    #[test]
+    fn turns_are_told_until_they_are_dropped() {
+        let count = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&count);
+        let turns = Turns::new("first", PaceStyle::Line, move |label, done, all| {
+            told.lock().into_iter().for_each(|mut told| told.push((label.to_owned(), done, all)));
+        });
+        turns.at("second", 1, 2);
+        let begun = Instant::now();
+        let seen = || count.lock().map_or(0, |told| told.iter().filter(|told| told.0 == "second").count());
+        while seen() < 2 && begun.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        drop(turns);
+        assert!(seen() >= 2);
+        assert_eq!(Arc::strong_count(&count), 1);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use keyway_attach::nbd::Client;
 use keyway_engine::Access;
 use keyway_error::{enum_table, explain};
 use keyway_lab::bench::{self, BenchError, CipherRow};
-use keyway_lab::{Document, ExperimentRequest, LabError, Target};
+use keyway_lab::{Document, ExperimentRequest, LabError, Target, Watch};
 use keyway_secret::SecretBytes;
 use keyway_store::Caching;
 use keyway_volume::{Info, Secrets as VeraCryptSecret};
@@ -259,14 +259,14 @@ impl<'a> Tour<'a> {
     ///
     /// # Errors
     /// It could not be measured.
-    pub fn compare(&self, time: Duration) -> Result<Document, LabError> {
+    pub fn compare(&self, time: Duration, watch: &dyn Watch) -> Result<Document, LabError> {
         let targets = ["veracrypt:aes", "bitlocker:aes-xts-128"].map(str::parse::<Target>);
         let targets = targets.into_iter().collect::<Result<Vec<_>, _>>()?;
         let mut request = ExperimentRequest::against_bare(targets, self.folder().into());
         request.workloads.push("quick".to_owned());
         request.time = Some(time);
         request.command = "keyway demo".to_owned();
-        match request.plan()?.run(crate::lab::encrypt_in_place, &AtomicBool::new(false), &())? {
+        match request.plan()?.run(crate::lab::encrypt_in_place, &AtomicBool::new(false), watch)? {
             (document, None) => Ok(document),
             (_, Some(error)) => Err(error),
         }

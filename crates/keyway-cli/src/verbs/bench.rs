@@ -47,14 +47,10 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let subjects = if args.cipher.is_empty() { BenchSubject::all() } else { args.cipher.clone() };
     // A place that can't be written to, or holds something, is told before anything is measured.
     let place = args.html.as_deref().map(|path| lab::output_file(path, out)).transpose()?;
-    let bar = progress::bar_of("{msg} {wide_bar} {pos}/{len}  {eta} left");
-    let watch = |subject: BenchSubject, done: usize, all: usize| {
-        bar.set_length(all as u64);
-        bar.set_position(done as u64);
-        bar.set_message(subject.to_string());
-    };
+    let bar = progress::turns("preparing");
+    let watch = |subject: BenchSubject, done: usize, all: usize| bar.at(&subject.to_string(), done, all);
     let document = bench::measure(&subjects, &kernels, &plan, !args.no_kdf, lab::command(), &watch)?;
-    bar.finish_and_clear();
+    drop(bar);
     if let Some(place) = place {
         place.write(bench::html(&document).as_bytes())?;
     }
@@ -69,8 +65,9 @@ fn told(document: &BenchDocument) -> String {
         "\n{}, {} cores; 512-byte sectors, MB = 10^6 bytes, * the kernel that would be chosen.\n",
         machine.processor, machine.cores
     ));
+    text.push_str("± is how far the five turns lie from their median, which is told.\n");
     if let (Some(mhz), Some(how)) = (machine.clock_mhz, machine.clock_known_by) {
         text.push_str(&format!("Cycles per byte at about {mhz:.0} MHz: {how}.\n"));
     }
-    text
+    text + "\n" + &bench::answer(document).join("\n") + "\n"
 }

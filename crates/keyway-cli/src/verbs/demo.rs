@@ -125,7 +125,8 @@ impl Document {
         out: Output,
     ) -> Result<(), Failure> {
         let time = Duration::from_secs_f64(minutes * 60.0);
-        let compared = || tour.compare(time).map(|found| (json!({"tests": found.tests()}), found));
+        let compared =
+            || tour.compare(time, &lab::bar()).map(|found| (json!({"tests": found.tests()}), found));
         let found = self.step("laboratory", out, compared)?;
         out.say(&format!("{}\n", lab::words(&found, false)))?;
         let written = place.and_then(|place| lab::write_report(place, &found));

@@ -1,10 +1,33 @@
 //! What the laboratory found, for people.
 
 use super::study::{self, StudyDocument};
-use super::{Document, Flag, Table, report};
+use super::{Document, Flag, Slot, Table, Watch, Workload, report};
+use crate::pace::Turns;
 use crate::shown::shown;
 use crate::told::{table, wrapped};
 use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+/// Tells how far it is: which workload, which test, how many of its turns.
+pub struct Turning(Turns, Mutex<String>);
+
+impl Turning {
+    /// By whatever tells turns.
+    pub fn new(turns: Turns) -> Self {
+        Self(turns, Mutex::default())
+    }
+}
+
+impl Watch for Turning {
+    fn workload(&self, workload: &Workload) {
+        self.1.lock().into_iter().for_each(|mut name| name.clone_from(&workload.name));
+    }
+
+    fn turn(&self, slot: Slot, done: usize, all: usize) {
+        let name = self.1.lock().map(|name| name.clone()).unwrap_or_default();
+        self.0.at(&format!("{name}, test {}", slot.cell + 1), done, all);
+    }
+}
 
 /// Tables, each under its title.
 pub fn tables(all: impl IntoIterator<Item = Table>) -> String {

@@ -110,6 +110,9 @@ pub(crate) struct Compare {
     /// What is compared with it: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path; may be given again
     #[arg(long, value_name = "TARGET", required = true, value_parser = parsed::<Target>)]
     pub(super) with: Vec<Target>,
+    /// Go on with what --save kept: what is missing is measured, and what is undecided measured on. With the options it had
+    #[arg(long, value_name = "FILE.json")]
+    pub(super) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(super) common: Common,
 }
@@ -143,8 +146,5 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 fn scale(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(n) if n > 0.0 && n <= 100.0 => Ok(n),
-        _ => Err(format!("{text:?} is not a part above 0, such as 0.01")),
-    }
+    within(text, 0.000_001, 100.0, "part")
 }

@@ -4,15 +4,15 @@ use super::args::{Common, Compare, Run};
 use super::{output_file, table, told_report, write_report};
 use crate::progress;
 use crate::verbs::*;
-use indicatif::ProgressBar;
-use keyway::lab::{Document, Drive, ExperimentRequest, LabError, OutputFile, Slot, Target, Watch, Workload};
+use keyway::lab::told::Turning;
+use keyway::lab::{Document, Drive, ExperimentRequest, LabError, OutputFile, Target};
 
 /// Runs `lab run`.
 pub(super) fn run(args: &Run, out: Output) -> Result<(), Failure> {
     if args.list {
         return table::workloads(out);
     }
-    go(ExperimentRequest::new(vec![args.target.clone()], drive(&args.common)), &args.common, out)
+    go(ExperimentRequest::new(vec![args.target.clone()], drive(&args.common)), None, &args.common, out)
 }
 
 /// Runs `lab compare`.
@@ -25,25 +25,35 @@ pub(super) fn compare(args: &Compare, out: Output) -> Result<(), Failure> {
             ExperimentRequest::new(std::iter::once(baseline.clone()).chain(with).collect(), drive)
         }
     };
-    go(request, &args.common, out)
+    go(request, args.resume.as_deref(), &args.common, out)
 }
 
 fn drive(common: &Common) -> Drive {
     common.drive.as_str().into()
 }
 
-fn go(request: ExperimentRequest, common: &Common, out: Output) -> Result<(), Failure> {
+fn go(
+    request: ExperimentRequest,
+    resume: Option<&Path>,
+    common: &Common,
+    out: Output,
+) -> Result<(), Failure> {
     let stop = progress::stop_on_signals()?;
     // A place that can't be written to, or holds something else, is told before an hour of measuring.
     let place = |path: &Option<PathBuf>| path.as_ref().map(|path| output_file(path, out)).transpose();
     let (save, html) = (place(&common.save)?, place(&common.html)?);
+    let before = resume.map(Document::load).transpose()?;
     let plan = common.request(request).plan()?;
     for path in &plan.overwrites {
         out.confirm(&format!("Overwrite {}? Everything in it will be lost", path.display()))?;
     }
-    let bar = Bar::new();
-    let (document, error) = plan.run(keyway::lab::encrypt_in_place, &stop, &bar)?;
-    bar.0.finish_and_clear();
+    let bar = bar();
+    let encrypt = keyway::lab::encrypt_in_place;
+    let (document, error) = match &before {
+        Some(before) => plan.resume(before, encrypt, &stop, &bar)?,
+        None => plan.run(encrypt, &stop, &bar)?,
+    };
+    drop(bar);
     // What was found is told even where it can't be kept, or not everything could be measured.
     let kept = keep(save, html, &document);
     let failure = error.map(ended).or(kept.err());
@@ -72,24 +82,7 @@ fn keep(save: Option<OutputFile>, html: Option<OutputFile>, document: &Document)
     html.map_or(Ok(()), |place| write_report(place, document))
 }
 
-/// A bar on a terminal: which test, how many turns, how long still.
-pub(super) struct Bar(pub(super) ProgressBar);
-
-impl Bar {
-    pub(super) fn new() -> Self {
-        Self(progress::bar_of("{prefix}  {msg} {wide_bar} {pos}/{len} turns  {eta} left"))
-    }
-}
-
-impl Watch for Bar {
-    fn workload(&self, workload: &Workload) {
-        self.0.reset();
-        self.0.set_prefix(keyway::shown::line(&workload.name));
-    }
-
-    fn turn(&self, slot: Slot, done: usize, all: usize) {
-        self.0.set_length(all as u64);
-        self.0.set_position(done as u64);
-        self.0.set_message(format!("test {}", slot.cell + 1));
-    }
+/// How far it is: which workload, which test, how many of its turns.
+pub(crate) fn bar() -> Turning {
+    Turning::new(progress::turns("preparing"))
 }

@@ -9,6 +9,7 @@ mod table;
 
 use crate::verbs::*;
 pub(crate) use args::minutes;
+pub(crate) use compare::bar;
 pub(crate) use keyway::lab::told::document as words;
 use keyway::lab::{Document, OutputFile};
 use keyway::tour::TourError;

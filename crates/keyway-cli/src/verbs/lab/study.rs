@@ -1,6 +1,6 @@
 //! `lab study`: the experiments of published articles, made again.
 
-use super::compare::{Bar, ended};
+use super::compare::{bar, ended};
 use super::{command, output_file, told_report};
 use crate::output::tables;
 use crate::verbs::*;
@@ -34,9 +34,9 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let html = args.html.clone().unwrap_or_else(|| OutputFile::free(Path::new("study.html")));
     let page = output_file(&html, out)?;
     let plan = StudyPlan::of(args.name.as_deref(), &command())?;
-    let bar = Bar::new();
+    let bar = bar();
     let (found, error) = plan.run(keyway::lab::encrypt_in_place, &stop, &bar);
-    bar.0.finish_and_clear();
+    drop(bar);
     let kept = page.write(report::studies(&found).as_bytes());
     let words = || keyway::lab::told::studies(&found) + &told_report(&html);
     let told = facts(&found, json!({"html": html}));

@@ -1,0 +1,181 @@
+//! A comparison that goes on: what was measured before is taken over, and what is missing or undecided is measured.
+
+use crate::error::LabError;
+use crate::experiment::Findings;
+use crate::plan::ExperimentPlan;
+use crate::result::{Comparison, Document, Series};
+use crate::workload::{Turns, Workload};
+
+/// What was measured of a workload before; nothing, where it begins.
+#[derive(Default)]
+pub(crate) struct Earlier<'a> {
+    series: Vec<&'a Series>,
+    rows: Vec<&'a Comparison>,
+}
+
+impl<'a> Earlier<'a> {
+    pub(crate) fn of(before: Option<&'a Document>, workload: &str) -> Self {
+        let Some(before) = before else { return Self::default() };
+        Self {
+            series: before.series.iter().filter(|series| series.workload == workload).collect(),
+            rows: before.cells.iter().filter(|row| row.workload == workload).collect(),
+        }
+    }
+
+    /// A cell's series, one for each side, where each has all its planned turns; a part of them is measured anew.
+    pub(crate) fn of_cell(&self, cell: &str, sides: &[String], turns: Turns) -> Option<Vec<Series>> {
+        let full = (turns.runs * turns.slices) as usize;
+        let side = |side: &String| {
+            let own = self.series.iter().find(|series| series.cell == cell && series.target == *side)?;
+            (own.samples.len() >= full).then(|| (*own).clone())
+        };
+        let all = sides.iter().map(side).collect::<Option<Vec<Series>>>()?;
+        // Blocks are of turns of all sides.
+        let first = all.first().map(|series| series.samples.len());
+        all.iter().all(|series| Some(series.samples.len()) == first).then_some(all)
+    }
+
+    /// How often a cell was looked at.
+    pub(crate) fn looks(&self, cell: &str) -> u32 {
+        self.rows.iter().filter(|row| row.cell == cell).map(|row| row.looks).max().unwrap_or(1).max(1)
+    }
+
+    /// All of it, where nothing is missing of what is measured whole.
+    pub(crate) fn whole(&self, workload: &Workload) -> Option<Findings> {
+        let full = (workload.turns.runs * workload.turns.slices) as usize;
+        let is_whole = !self.series.is_empty() && self.series.iter().all(|s| s.samples.len() >= full);
+        is_whole.then(|| Findings {
+            comparisons: self.rows.iter().map(|row| (*row).clone()).collect(),
+            series: self.series.iter().map(|series| (*series).clone()).collect(),
+            missing: Vec::new(),
+            notes: Vec::new(),
+            error: None,
+        })
+    }
+}
+
+/// Refuses to go on from what was measured otherwise.
+pub(crate) fn must_fit(
+    plan: &ExperimentPlan,
+    drive: &str,
+    sides: &[String],
+    before: &Document,
+) -> Result<(), LabError> {
+    let then = &before.circumstances;
+    let mut of_first = before.series.iter().take_while(|series| {
+        before
+            .series
+            .first()
+            .is_some_and(|first| first.cell == series.cell && first.workload == series.workload)
+    });
+    let what = match () {
+        () if before.drive != drive => "on another drive",
+        () if before.path != plan.path => "by another path",
+        () if then.workloads != plan.workloads || then.span_bytes != plan.span_bytes => {
+            "with other workloads"
+        }
+        () if (then.buffered, then.reads_only) != (plan.buffered, plan.reads_only) => "with other options",
+        () if !sides.iter().all(|side| of_first.next().is_some_and(|series| series.target == *side))
+            || of_first.next().is_some() =>
+        {
+            "of other targets"
+        }
+        () => return Ok(()),
+    };
+    Err(LabError::Unsuited(format!("what goes on was measured {what}: give it the options that it had")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interleave::{Slot, Watch};
+    use crate::plan::ExperimentRequest;
+    use crate::target::Target;
+    use crate::{Changes, Drive, EncryptInPlace};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    const NEVER: EncryptInPlace = |_, _, _, _| Err(LabError::Stopped);
+
+    fn plan(seconds: f64) -> ExperimentPlan {
+        let targets = ["plain", "veracrypt:aes"].map(|words| words.parse::<Target>().expect("a target"));
+        let mut request = ExperimentRequest::new(targets.to_vec(), Drive::from("model:samsung-990-pro"));
+        request.workloads.push("quick".to_owned());
+        let (seconds, span_bytes) = (Some(seconds), Some(16 << 20));
+        request.changes = Changes { seconds, span_bytes, quick: true, ..Changes::default() };
+        request.time = Some(Duration::ZERO);
+        request.plan().expect("a plan")
+    }
+
+    /// Stops it before the turn of that number.
+    struct StopAt<'a>(usize, AtomicUsize, &'a AtomicBool);
+
+    impl Watch for StopAt<'_> {
+        fn turn(&self, _: Slot, _: usize, _: usize) {
+            if self.1.fetch_add(1, Ordering::Relaxed) + 1 == self.0 {
+                self.2.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn counts(document: &Document) -> Vec<usize> {
+        document.series.iter().map(|series| series.samples.len()).collect()
+    }
+
+    /// Stopped in its third test, and gone on with: the two that were whole are as they were, the rest is measured. Gone on
+    /// with once more, with time, what is undecided gets more turns, and nothing begins anew.
+    #[test]
+    fn what_was_measured_is_kept_and_the_rest_is_measured() {
+        let (stop, plan) = (AtomicBool::new(false), plan(0.02));
+        let sides = 2;
+        let turns = plan.workloads[0].turns;
+        let (full, of_cell) =
+            ((turns.runs * turns.slices) as usize, (turns.runs * turns.slices + 1) as usize * sides);
+        let watch = StopAt(of_cell * 2 + of_cell / 2, AtomicUsize::new(0), &stop);
+        let (stopped, error) = plan.run(NEVER, &stop, &watch).expect("it ran");
+        assert!(matches!(error, Some(LabError::Stopped)), "{error:?}");
+        assert_eq!(counts(&stopped)[..4], [full; 4]);
+        assert!(counts(&stopped)[4] < full && counts(&stopped)[6..].iter().all(|n| *n == 0));
+        stop.store(false, Ordering::Relaxed);
+        let made = StopAt(0, AtomicUsize::new(0), &stop);
+        let (whole, error) = plan.resume(&stopped, NEVER, &stop, &made).expect("it ran");
+        assert!(error.is_none() && whole.missing.is_empty(), "{error:?} {:?}", whole.missing);
+        assert_eq!(counts(&whole), [full; 12]);
+        assert_eq!(made.1.load(Ordering::Relaxed), of_cell * 4, "what was whole is not measured again");
+        assert_eq!(whole.series[..4], stopped.series[..4]);
+        assert!(whole.seconds > stopped.seconds);
+        // A figure as if there was much noise: it is undecided, and is measured on.
+        let mut open = whole.clone();
+        for (turn, sample) in open.series[1].samples.iter_mut().enumerate() {
+            sample.seconds *= if turn % 4 < 2 { 0.5 } else { 2.0 };
+        }
+        let later = ExperimentPlan { time: Some(Duration::from_secs(5)), ..plan.clone() };
+        let (more, _) = later.resume(&open, NEVER, &stop, &()).expect("it ran");
+        assert!(counts(&more).iter().any(|n| *n > full), "{:?}", counts(&more));
+        for (before, now) in open.series.iter().zip(&more.series) {
+            assert_eq!(before.samples[..], now.samples[..full], "{} on {}", now.cell, now.target);
+            let row = more.cells.iter().find(|row| row.primary && row.cell == now.cell).expect("a row");
+            assert_eq!(row.looks > 1, now.samples.len() > full, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_measured_otherwise_is_refused() {
+        let (stop, plan) = (AtomicBool::new(false), plan(0.02));
+        let (whole, _) = plan.run(NEVER, &stop, &()).expect("it ran");
+        let refused = |plan: &ExperimentPlan, document: &Document| {
+            plan.resume(document, NEVER, &stop, &()).err().map(|e| e.to_string()).unwrap_or_default()
+        };
+        let named = |change: &dyn Fn(&mut Document)| {
+            let mut document = whole.clone();
+            change(&mut document);
+            refused(&plan, &document)
+        };
+        assert!(named(&|document| document.drive.push('x')).contains("another drive"));
+        assert!(named(&|document| document.circumstances.span_bytes += 1).contains("other workloads"));
+        assert!(named(&|document| document.series.clear()).contains("other targets"));
+        let one = ExperimentPlan { targets: plan.targets[..1].to_vec(), ..plan.clone() };
+        assert!(refused(&one, &whole).contains("other targets"));
+        assert_eq!(refused(&plan, &whole), "");
+    }
+}
