@@ -195,11 +195,7 @@ fn wrong_usage_is_2() {
     cli.keyway.secret("long", "x".repeat(129));
     // No password, and nobody to ask.
     cli.refused("usage", "use --password-file FILE (`-` is standard input)", "cat @v");
-    cli.refused(
-        "usage",
-        "use --password-file FILE (`-` is standard input), --password-fd N or --keyfile PATH",
-        "cat @v --password-file @none",
-    );
+    cli.refused("usage", "write the password into it, or name another file", "cat @v --password-file @none");
     cli.refused(
         "usage",
         "check that the file holds the password and nothing else",

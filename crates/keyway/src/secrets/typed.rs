@@ -10,7 +10,6 @@ pub const CONTROL_C: u8 = 0x03;
 pub const LINE_LIMIT: usize = 1024;
 
 /// What typing led to.
-
 pub enum Typed {
     /// A line, without its end.
     Line(SecretBytes),
