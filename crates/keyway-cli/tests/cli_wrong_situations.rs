@@ -84,7 +84,13 @@ const SITUATIONS: &[Situation] = &[
     ("cat @v --password-file @pw --pim 2 --hash sha512", 3, "wrong-secret", "no header opened", "--pim"),
     ("cat @v WITH --keyfile @nothing", 1, "keyfile", "No such file", "an empty file is no keyfile"),
     ("cat @v WITH --keyfile @empty", 1, "keyfile", "it is empty", "an empty file is no keyfile"),
-    ("cat @v --password-file @empty", 2, "usage", "is empty: there is no password", "write the password into it"),
+    (
+        "cat @v --password-file @empty",
+        2,
+        "usage",
+        "is empty: there is no password",
+        "write the password into it",
+    ),
     ("cat @v --password-file @long", 2, "usage", "129 bytes", "check that the file holds the password"),
     ("cat @b --password-file @wrong", 3, "wrong-secret", "the password is wrong", "recovery password"),
     (
