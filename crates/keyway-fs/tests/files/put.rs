@@ -62,7 +62,7 @@ fn what_can_not_be_put_leaves_nothing_behind() {
     let before = fs::read(&image).unwrap();
     let too_large = noise(41 << 20, 1);
     assert!(matches!(put(&image, "/large", &too_large, false), Err(FilesError::NoRoom { .. })));
-    assert!(matches!(put(&image, "/file", &too_large, true), Err(FilesError::NoRoom { .. })));
+    assert!(matches!(put(&image, "/file", &too_large, true), Err(FilesError::NoRoomForBoth { .. })));
     assert!(matches!(put(&image, "/a:b", b"x", false), Err(FilesError::BadName(_))));
     assert!(matches!(put(&image, "/folder", b"x", true), Err(FilesError::IsAFolder(_))));
     assert!(matches!(put(&image, "/nowhere/file", b"x", false), Err(FilesError::NotFound(_))));
