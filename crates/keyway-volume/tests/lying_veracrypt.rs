@@ -48,12 +48,22 @@ fn request(secrets: &Secrets) -> UnlockRequest<'_> {
 /// An outer volume with a hidden one in it.
 fn pair() -> Vec<u8> {
     static PAIR: LazyLock<Vec<u8>> = LazyLock::new(|| {
-        let store = MemStore::from_vec(Rng::new(3).bytes(SIZE));
+        let store = Arc::new(MemStore::from_vec(Rng::new(3).bytes(SIZE)));
         create(&store, &quick(&secrets(OUTER)), &()).expect("created");
         create_hidden(&store, HIDDEN_SIZE, &quick(&secrets(HIDDEN)), None, &()).expect("created");
+        [OUTER, HIDDEN].into_iter().for_each(|password| fill(&store, password));
         store.snapshot()
     });
     PAIR.clone()
+}
+
+/// Puts what an NTFS file system begins with into a volume: what is in it shows whose it is.
+fn fill(store: &Arc<MemStore>, password: &str) {
+    let unlocked = unlock(store, &request(&secrets(password))).expect("opens");
+    let device = Device::new(Box::new(store.clone()), unlocked.layout, Access::ReadWrite).expect("fits");
+    let mut sector = [0; 512];
+    sector[..11].copy_from_slice(b"\xebR\x90NTFS    ");
+    device.write_at(&sector, 0).expect("written");
 }
 
 /// By what lies in the places of headers, the password, and which copy is asked.
