@@ -229,7 +229,7 @@ fn what_a_killed_conversion_leaves_is_taken_away() {
 #[test]
 fn what_is_half_converted_takes_another_spelling() {
     let cli = new();
-    cli.keyway.secret("capitals", &PASSWORD.to_uppercase());
+    cli.keyway.secret("capitals", PASSWORD.to_uppercase());
     for case in [VERACRYPT, BITLOCKER, BETWEEN] {
         let Some(_) = interrupted(&cli, case, "--journal @away/journal") else { return };
         let with = case.secret.replace("--password-file @pw", "--password-file @capitals");
