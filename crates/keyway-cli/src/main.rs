@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         let run = || cli.verb.run(out).map_err(|failure| usage::named(failure, &words));
         let done = asking::in_tries(run, |failure| Output { json: false, ..out }.failure(failure));
         log(Some(done.as_ref().copied().map_err(|failure| failure.kind.word())));
+        keyway::lost_log().iter().for_each(|why| out.warn(why));
         done
     });
     progress::SEARCH.done();

@@ -4,10 +4,11 @@
 
 mod cli_support;
 
-use cli_support::{Cli, has_fuse};
-use keyway_testkit::{require_tool, to_hex};
+use cli_support::{Cli, checked, has_fuse};
+use keyway_testkit::{require_root, require_tool, to_hex};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::process::Command;
 
 const SECRETS: [(&str, &str); 6] = [
     ("pw", "the-first-password-of-all-1"),
@@ -185,6 +186,26 @@ fn every_verb_is_in_the_log_and_no_secret_is() {
             assert!(!has(&log, &spelled), "{:?} is in the log:\n{text}", String::from_utf8_lossy(&spelled));
         }
     }
+}
+
+/// A log that is short of what was done says so to whoever is there, and stops nothing.
+#[test]
+fn a_log_without_room_is_told() {
+    if !require_root() {
+        return;
+    }
+    let cli = Cli::new();
+    cli.volume("v");
+    let full = cli.path("full");
+    std::fs::create_dir(&full).expect("made");
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4k", "full"]).arg(&full).status();
+    assert!(mounted.is_ok_and(|status| status.success()), "a tmpfs");
+    std::fs::write(full.join("log"), vec![b'\n'; 4096]).expect("it is full");
+    let done = cli.run("info @v --log @full/log");
+    let told = String::from_utf8_lossy(&done.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    checked(Command::new("umount").arg(&full));
+    assert!(done.status.success(), "{done:?}");
+    assert!(told.contains("is not complete: No space left on device"), "{told}");
 }
 
 #[test]

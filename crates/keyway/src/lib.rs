@@ -122,7 +122,7 @@ pub use keyway_secret::SecretBytes;
 pub use keyway_store::{Caching, Operation, ReadOnlyStore, Store, StoreError};
 pub use keyway_volume::{Info, Secrets as VeraCryptSecret};
 pub use locked::LockedVolume;
-pub use log_file::{log_to, log_verb, logged_to};
+pub use log_file::{log_to, log_verb, logged_to, lost_log};
 pub use progress::{KeySearch, Note, Progress, Stage};
 pub use sandbox::Sandbox;
 pub use unlock::Key;

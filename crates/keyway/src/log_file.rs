@@ -18,6 +18,9 @@ struct LogFile(File);
 
 static LOG: OnceLock<PathBuf> = OnceLock::new();
 
+/// Why something was not written to it, the first time.
+static LOST: OnceLock<String> = OnceLock::new();
+
 /// Begins to log into that file: made for its owner alone where it isn't there, else appended to. It stays open, so that a process
 /// that gives up all paths writes into it, too. Once in a process; what is logged before that is not kept.
 ///
@@ -40,6 +43,12 @@ pub fn log_to(path: &Path) -> Result<(), Error> {
 /// Where it is logged to, by a path that is the same in every folder.
 pub fn logged_to() -> Option<&'static Path> {
     LOG.get().map(PathBuf::as_path)
+}
+
+/// That the log does not hold all of what was done by this process, and why.
+pub fn lost_log() -> Option<String> {
+    let (path, why) = (LOG.get()?, LOST.get()?);
+    Some(format!("the log {} is not complete: {why}", shown(path)))
 }
 
 /// What came of something.
@@ -84,8 +93,10 @@ impl Log for LogFile {
     fn log(&self, record: &Record<'_>) {
         if self.enabled(record.metadata()) {
             let text = entry(SystemTime::now(), record.level().as_str(), &record.args().to_string());
-            // In one go: others append to it as well. A log that can't be written stops nobody's work.
-            let _ = (&self.0).write_all(text.as_bytes());
+            // In one go: others append to it as well. A log that can't be written stops nobody's work, but is told.
+            if let Err(error) = (&self.0).write_all(text.as_bytes()) {
+                let _ = LOST.set(error.to_string());
+            }
         }
     }
 
