@@ -7,9 +7,10 @@ use super::names::is_safe;
 use super::pattern::{At, Pattern};
 use super::volume::Files;
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, Timespec, Timestamps, futimens, mkdirat, openat, renameat, statat,
-    unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, futimens, mkdirat, openat,
+    renameat, renameat_with, statat, unlinkat,
 };
+use rustix::io::Errno;
 use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -134,9 +135,9 @@ impl Place<'_> {
             }
             Some(above) => {
                 let into = above.folder()?;
-                let failed = |doing, e: rustix::io::Errno| host(doing, self.path, e.into());
+                let failed = |doing, e: Errno| host(doing, self.path, e.into());
                 match mkdirat(into, self.name, Mode::RWXU) {
-                    Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+                    Ok(()) | Err(Errno::EXIST) => {}
                     Err(e) => return Err(failed("make", e)),
                 }
                 let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -222,13 +223,13 @@ impl<'a> Copy<'a> {
         }
         let Contents { entries, problems } = self.files.entries(what)?;
         let is_new = match mkdirat(into, name, Mode::RWXU) {
-            Err(rustix::io::Errno::EXIST) if self.files.existing.may_be_there() => false,
+            Err(Errno::EXIST) if self.files.existing.may_be_there() => false,
             made => made.map(|()| true).map_err(|e| host("make", path, e.into()))?,
         };
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let made = openat(into, name, flags, Mode::empty()).map_err(|e| match e {
             // A file, or a link.
-            rustix::io::Errno::NOTDIR | rustix::io::Errno::LOOP => FilesError::InTheWay(path.to_owned()),
+            Errno::NOTDIR | Errno::LOOP => FilesError::InTheWay(path.to_owned()),
             e => host("open", path, e.into()),
         })?;
         if is_new {
@@ -300,9 +301,11 @@ impl<'a> Copy<'a> {
         }
         let replaced =
             matches!(kind, Some(FileType::RegularFile | FileType::Symlink)) && self.files.existing.replace;
-        // The old one stays until the new one is there whole.
-        let beside = if replaced { Some(beside()?) } else { None };
-        let begun = beside.as_deref().unwrap_or(name);
+        if old.is_some() && !replaced {
+            return Err(FilesError::InTheWay(path.to_owned()));
+        }
+        // It has its name once it is whole, whatever ends this process before; an old one stays until then.
+        let begun = &*beside()?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let made = openat(into, begun, flags, Mode::RUSR | Mode::WUSR);
         let mut made = File::from(made.map_err(|e| host("make", path, e.into()))?);
@@ -323,10 +326,10 @@ impl<'a> Copy<'a> {
         let read = read.and_then(|()| {
             made.set_len(length).map_err(|e| host("write", path, e))?;
             stamp(&made, what);
-            if !replaced {
-                return Ok(());
+            match replaced {
+                true => renameat(into, begun, into, name).map_err(|e| host("replace", path, e.into())),
+                false => name_new(into, begun, name).map_err(|e| host("make", path, e.into())),
             }
-            renameat(into, begun, into, name).map_err(|e| host("replace", path, e.into()))
         });
         if let Err(e) = read {
             // The first error is the one to tell.
@@ -371,9 +374,22 @@ impl<'a> Copy<'a> {
     }
 }
 
+/// Gives a file the name that it was made for, which nothing has.
+fn name_new(folder: BorrowedFd<'_>, begun: &OsStr, name: &OsStr) -> Result<(), Errno> {
+    match renameat_with(folder, begun, folder, name, RenameFlags::NOREPLACE) {
+        // Not every file system can promise it.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(_) => Err(Errno::EXIST),
+                Err(_) => renameat(folder, begun, folder, name),
+            }
+        }
+        done => done,
+    }
+}
+
 /// Whether an error is one of the whole copy: it says that the next entry would fail, too.
 fn is_of_all(error: &FilesError) -> bool {
-    use rustix::io::Errno;
     match error {
         FilesError::Stopped { .. } => true,
         // The file system here may take no such name, or no file so large.

@@ -112,8 +112,14 @@ const EVERYWHERE_OLD: &[c_long] =
 const EVERYWHERE_OLD: &[c_long] = &[];
 
 /// New files below the folder that landlock leaves, and in the place of old ones.
-const FOLDER: &[c_long] =
-    &[libc::SYS_openat, libc::SYS_mkdirat, libc::SYS_unlinkat, libc::SYS_renameat, libc::SYS_utimensat];
+const FOLDER: &[c_long] = &[
+    libc::SYS_openat,
+    libc::SYS_mkdirat,
+    libc::SYS_unlinkat,
+    libc::SYS_renameat,
+    libc::SYS_renameat2,
+    libc::SYS_utimensat,
+];
 
 /// A session's control socket, and those who ask at it.
 const CONTROL: &[c_long] = &[
