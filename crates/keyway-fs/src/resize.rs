@@ -102,7 +102,7 @@ impl Said {
 }
 
 fn run(
-    (program, package): (&'static str, &'static str),
+    (program, package): Tool,
     arguments: &[&str],
     path: &Path,
     after: &[&str],
@@ -155,8 +155,16 @@ fn search(program: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
+/// A program, and Debian's package that has it.
+type Tool = (&'static str, &'static str);
+
+const E2FSCK: Tool = ("e2fsck", "e2fsprogs");
+const RESIZE2FS: Tool = ("resize2fs", "e2fsprogs");
+const NTFSRESIZE: Tool = ("ntfsresize", "ntfs-3g");
+const NTFSFIX: Tool = ("ntfsfix", "ntfs-3g");
+
 /// A program with its package, what to tell it, and the largest exit code of a good file system.
-type Checker = ((&'static str, &'static str), &'static [&'static str], i32);
+type Checker = (Tool, &'static [&'static str], i32);
 
 impl FileSystemKind {
     /// Whether its tools can change its size while it is not mounted.
@@ -167,11 +175,9 @@ impl FileSystemKind {
     /// What checks it.
     const fn checker(self) -> Option<Checker> {
         Some(match self {
-            Self::Ext => (("e2fsck", "e2fsprogs"), &["-f", "-n"], 0),
+            Self::Ext => (E2FSCK, &["-f", "-n"], 0),
             // It looks through all of it; ntfsfix wants the file system to end with the device.
-            Self::Ntfs => {
-                (("ntfsresize", "ntfs-3g"), &["--info", "--force", "--bad-sectors", "--no-progress-bar"], 0)
-            }
+            Self::Ntfs => (NTFSRESIZE, &["--info", "--force", "--bad-sectors", "--no-progress-bar"], 0),
             Self::ExFat => (("fsck.exfat", "exfatprogs"), &["-n"], 0),
             Self::Fat => (("fsck.fat", "dosfstools"), &["-n"], 0),
             Self::Xfs => (("xfs_repair", "xfsprogs"), &["-n", "-f"], 0),
@@ -193,13 +199,27 @@ impl FileSystemKind {
         if said.code.is_some_and(|code| code <= good) { Ok(()) } else { Err(said.faults(self, program.0)) }
     }
 
+    /// Refuses what lacks a tool that [`resize`](Self::resize) needs, of which there may be several: before the first
+    /// has changed anything.
+    ///
+    /// # Errors
+    /// [`ResizeToolError::Missing`].
+    pub fn must_have_tools(self) -> Result<(), ResizeToolError> {
+        let tools: &[Tool] = match self {
+            Self::Ext => &[E2FSCK, RESIZE2FS],
+            Self::Ntfs => &[NTFSRESIZE, NTFSFIX],
+            _ => &[],
+        };
+        let missing = tools.iter().find(|(program, _)| search(program).is_none());
+        missing.map_or(Ok(()), |(program, package)| Err(ResizeToolError::Missing { program, package }))
+    }
+
     /// Makes it that large: a multiple of 4096 bytes. Not on a mounted one.
     ///
     /// # Errors
     /// The tool refuses, or is missing, or there is none.
     pub fn resize(self, path: &Path, bytes: u64) -> Result<(), ResizeToolError> {
-        const RESIZE2FS: (&str, &str) = ("resize2fs", "e2fsprogs");
-        const NTFSRESIZE: (&str, &str) = ("ntfsresize", "ntfs-3g");
+        self.must_have_tools()?;
         let refused = |program: &'static str, said: Said| match said.unreadable {
             true => said.faults(self, program),
             false => ResizeToolError::Refused { program, said: said.text },
@@ -207,7 +227,7 @@ impl FileSystemKind {
         match self {
             Self::Ext => {
                 // resize2fs insists on a check that has just been made.
-                let checked = run(("e2fsck", "e2fsprogs"), &["-f", "-p"], path, &[])?;
+                let checked = run(E2FSCK, &["-f", "-p"], path, &[])?;
                 if checked.code.is_none_or(|code| code > 1) {
                     return Err(checked.faults(self, "e2fsck"));
                 }
@@ -224,7 +244,7 @@ impl FileSystemKind {
                     return Ok(());
                 }
                 // It may have stopped halfway, and says so to its checker.
-                let checked = run(("e2fsck", "e2fsprogs"), &["-f", "-p"], path, &[])?;
+                let checked = run(E2FSCK, &["-f", "-p"], path, &[])?;
                 if checked.code.is_none_or(|code| code > 1) {
                     return Err(checked.faults(self, "e2fsck"));
                 }
@@ -242,7 +262,7 @@ impl FileSystemKind {
                     return Err(refused("ntfsresize", said));
                 }
                 // It asks Windows for a check, which is all that this takes back.
-                let cleaned = run(("ntfsfix", "ntfs-3g"), &["--clear-dirty"], path, &[])?;
+                let cleaned = run(NTFSFIX, &["--clear-dirty"], path, &[])?;
                 if cleaned.code != Some(0) {
                     return Err(refused("ntfsfix", cleaned));
                 }

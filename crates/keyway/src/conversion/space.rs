@@ -44,6 +44,7 @@ pub(super) fn elsewhere(
         () if grow && !path.is_file() => Err(ConversionRefusal::DeviceCantGrow.into()),
         () if grow => Ok(HeaderSpace::LargerFile { bytes: larger() }),
         () if fs.kind.can_shrink() => {
+            fs.kind.must_have_tools().map_err(about(path))?;
             let smaller_by_bytes = fs.bytes.saturating_sub(most);
             Ok(HeaderSpace::SmallerFileSystem { filesystem: fs.kind.name(), bytes: most, smaller_by_bytes })
         }
