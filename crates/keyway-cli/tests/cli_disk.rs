@@ -134,6 +134,26 @@ fn noise_is_opened_and_not_changed_unless_it_is_named() {
     assert!(read(cli.path("disk")).expect("read")[..2 * MIB] == before[..2 * MIB]);
 }
 
+/// How long the copy has to be is counted from the disk's first byte.
+#[test]
+fn a_disk_that_was_cut_is_made_as_long_as_it_was() {
+    let volumes = Volumes::new();
+    let cli = &volumes.cli;
+    volumes.disk("disk", &["", "hc"]);
+    let opens = "--partition 2 --password-file @pw --pim 1";
+    let whole = cli.ends(0, &format!("cat @disk {opens}")).stdout;
+    let mut cut = read(cli.path("disk")).expect("read");
+    cut.truncate(3 * MIB - 300_000);
+    write(cli.path("disk"), &cut).expect("written");
+    let words = format!("cat @disk {opens}");
+    cli.fails(4, "damaged", "truncate -s 3145728", &words);
+    cli.fails(4, "damaged", "ends at byte 3014656, and the file or device at 2845728", &words);
+    cut.resize(3 * MIB, 0);
+    write(cli.path("disk"), &cut).expect("written");
+    let left = cli.ends(0, &words).stdout;
+    assert!(left[..500_000] == whole[..500_000]);
+}
+
 #[test]
 fn what_can_not_be_told_is_asked_for() {
     let volumes = Volumes::new();

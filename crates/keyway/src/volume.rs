@@ -207,7 +207,7 @@ impl<'a> OpenOptions<'a> {
             KeyRef::BitLocker(_) => None,
         };
         let unlocked = self.unlock_store(&store, key, drive.as_ref(), keys_too);
-        let (mut opened, keys) = unlocked.map_err(|e| e.at(path))?;
+        let (mut opened, keys) = unlocked.map_err(|e| store.counted_on_disk(e).at(path))?;
         let (store, layout) = store.placing(opened.layout)?;
         opened.layout = layout;
         let store: Box<dyn Store> = match log_file::logged_to() {

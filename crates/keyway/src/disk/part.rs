@@ -1,7 +1,10 @@
 //! The bytes of a medium that are one volume's: all of them, or a partition's.
 
+use crate::error::Error;
 use keyway_engine::{Layout, LayoutError, Mapping, Segment};
 use keyway_store::{FileStore, Operation, Store, StoreError, pass_on};
+use keyway_volume::VolumeError;
+use keyway_volume::veracrypt::HeaderFault;
 
 /// A stretch of a store; counted from its own beginning, and nothing outside can be reached.
 pub(super) struct View<'a> {
@@ -62,6 +65,20 @@ impl Part {
 
     fn view(&self) -> View<'_> {
         View { store: &self.store, start: self.start, bytes: self.bytes }
+    }
+
+    /// What was said of the partition's end is so of the disk's, of which less was copied than there was.
+    pub(crate) fn counted_on_disk(&self, error: Error) -> Error {
+        match error {
+            Error::VeraCrypt(VolumeError::DamagedHeader {
+                place,
+                fault: HeaderFault::BeyondEnd { end, present },
+            }) => {
+                let [end, present] = [end, present].map(|at| at.saturating_add(self.start));
+                VolumeError::DamagedHeader { place, fault: HeaderFault::BeyondEnd { end, present } }.into()
+            }
+            error => error,
+        }
     }
 
     /// The medium, and where on it the volume's sectors are: whoever serves them has the medium itself, past which the

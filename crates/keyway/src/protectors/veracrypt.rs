@@ -101,7 +101,8 @@ pub(super) fn change_secret(
     let drive = volume.system_drive()?;
     let request = volume.arguments.veracrypt_request(&old, None, drive.as_ref(), &volume.progress);
     // Nobody thinks of a new one before the old one has opened it.
-    let opened = keyway_volume::unlock(&store, &request).map_err(|e| volume.said(e))?;
+    let opened = keyway_volume::unlock(&store, &request);
+    let opened = opened.map_err(|e| volume.said(store.counted_on_disk(e.into())))?;
     let read = if change.sets_a_password() {
         change.secret.read(Wanted::NewPassword, &subject, volume.secrets)?
     } else {
