@@ -52,21 +52,24 @@ impl Secrets for Terminal {
             Wanted::RecoveryPassword => prompt::password(&format!("Recovery password of {what}: ")),
             Wanted::Pin => prompt::password(&format!("PIN of {what}: ")),
             Wanted::Psid => prompt::password("PSID on the drive's label: "),
-            Wanted::NewPassword => twice(&format!("New password of {what}: "), "passwords"),
-            Wanted::NewPin => twice(&format!("New PIN of {what}: "), "PINs"),
+            Wanted::NewPassword => twice("password", question),
+            Wanted::NewPin => twice("PIN", question),
             _ => return Ok(None),
         };
         answer.map(Some).map_err(Error::answer)
     }
 }
 
-fn twice(question: &str, what: &str) -> Result<SecretBytes, Failure> {
+fn twice(what: &str, asked: &Question<'_>) -> Result<SecretBytes, Failure> {
+    let mut wrong = String::new();
     for _ in 0..3 {
-        let first = prompt::password(question)?;
-        if first.same_as(&prompt::password("The same again: ")?) {
-            return Ok(first);
-        }
-        note(&format!("the two {what} differ; once more"));
+        let first = prompt::password(&format!("New {what} of {}: ", asked.subject))?;
+        wrong = match () {
+            () if first.is_empty() && !asked.may_be_empty => "nothing was typed".to_owned(),
+            () if first.same_as(&prompt::password("The same again: ")?) => return Ok(first),
+            () => format!("the two {what}s differ"),
+        };
+        note(&format!("{wrong}; once more"));
     }
-    Err(Failure::usage(format!("the two {what} differ"), "try again and type them slowly"))
+    Err(Failure::usage(wrong, "try again and type them slowly"))
 }

@@ -48,6 +48,30 @@ fn two_different_passwords_make_no_volume() {
 }
 
 #[test]
+fn an_empty_new_password_is_asked_for_again() {
+    let cli = Cli::new();
+    let Some(mut typed) = Typed::new(&cli, "create @v --size 1M --quick --pim 1") else { return };
+    typed.answer("New password of v: ", "\r");
+    typed.answer("New password of v: ", &format!("{PASSWORD}\r"));
+    typed.answer("The same again: ", &format!("{PASSWORD}\r"));
+    let (code, shown) = typed.end();
+    assert!(code == Some(0) && shown.contains("nothing was typed; once more"), "{shown}");
+    let mut typed = Typed::new(&cli, "create @w --size 1M --quick --pim 1").expect("script");
+    for _ in 0..3 {
+        typed.answer("New password of w: ", "\r");
+    }
+    let (code, shown) = typed.end();
+    assert!(code == Some(2) && !cli.path("w").exists(), "{code:?}: {shown}");
+    // A keyfile opens it alone.
+    cli.keyway.secret("key", "a keyfile");
+    let mut typed = Typed::new(&cli, "create @k --size 1M --quick --pim 1 --keyfile @key").expect("script");
+    typed.answer("New password of k: ", "\r");
+    typed.answer("The same again: ", "\r");
+    let (code, shown) = typed.end();
+    assert_eq!(code, Some(0), "{shown}");
+}
+
+#[test]
 fn a_wrong_password_may_be_typed_three_times() {
     let cli = Cli::new();
     cli.volume("v");

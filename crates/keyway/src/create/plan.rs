@@ -404,7 +404,7 @@ impl CreatePlan {
         if source.is_given() {
             return source.read(Wanted::Password, &self.outer(), secrets).map(Some);
         }
-        let answer = secrets.answer(&Question { wanted: Wanted::Password, subject: &self.outer() })?;
+        let answer = secrets.answer(&Question::new(Wanted::Password, &self.outer()))?;
         Ok(answer.map(|password| VeraCryptSecret { password, keyfiles: Vec::new(), pim: None }))
     }
 

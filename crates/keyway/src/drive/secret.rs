@@ -111,7 +111,7 @@ impl<'a> DriveSecrets<'a> {
             return psid.read();
         }
         let subject = Subject::Volume(drive.path.clone());
-        let asked = self.ask.answer(&Question { wanted: Wanted::Psid, subject: &subject })?;
+        let asked = self.ask.answer(&Question::new(Wanted::Psid, &subject))?;
         bare(&asked.ok_or(DriveError::NoPsid)?)
     }
 }

@@ -20,7 +20,7 @@ impl TpmSource {
         let typed = match &self.pin {
             Some(from) => Some(from.read()?),
             None if seen.info.key_protectors.iter().any(|p| pinned(p.kind)) => {
-                secrets.answer(&Question { wanted: Wanted::Pin, subject })?
+                secrets.answer(&Question::new(Wanted::Pin, subject))?
             }
             None => None,
         };
@@ -50,7 +50,7 @@ impl NewTpmSource {
         let typed = match &self.pin {
             Some(from) => from.read()?,
             None => secrets
-                .answer(&Question { wanted: Wanted::NewPin, subject })?
+                .answer(&Question::new(Wanted::NewPin, subject))?
                 .ok_or(Misuse::NoPassword(SecretRole::New))?,
         };
         Ok(Pin::new_to_set(&typed).map_err(TpmProtectorError::from)?)

@@ -68,7 +68,7 @@ impl Sources {
         }
         if self.asks_recovery_password {
             let subject = Subject::Volume(path.to_owned());
-            let typed = asked.answer(&Question { wanted: Wanted::RecoveryPassword, subject: &subject })?;
+            let typed = asked.answer(&Question::new(Wanted::RecoveryPassword, &subject))?;
             let typed = typed.ok_or(Misuse::NoPassword(SecretRole::Own))?;
             secrets.push(Secret::RecoveryPassword(recovery_in(&typed)?));
         }
@@ -97,7 +97,7 @@ impl Sources {
         if has(Protection::ClearKey) {
             return Ok(Vec::new());
         }
-        let ask = |wanted| secrets.answer(&Question { wanted, subject: &subject });
+        let ask = |wanted| secrets.answer(&Question::new(wanted, &subject));
         if has(Protection::Password)
             && let Some(password) = ask(Wanted::Password)?
         {

@@ -103,7 +103,11 @@ impl PasswordSource {
                 self.not_empty(from, &password)?;
                 password
             }
-            None => match secrets.answer(&Question { wanted, subject })? {
+            None => match secrets.answer(&Question {
+                wanted,
+                subject,
+                may_be_empty: !self.keyfiles.is_empty(),
+            })? {
                 Some(password) => password,
                 None if !self.keyfiles.is_empty() => SecretBytes::zeroed(0),
                 None => return Err(Misuse::NoPassword(self.role).into()),

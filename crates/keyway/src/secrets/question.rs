@@ -26,6 +26,15 @@ pub struct Question<'a> {
     pub wanted: Wanted,
     /// What it opens.
     pub subject: &'a Subject,
+    /// An empty one will do: there are keyfiles beside it.
+    pub may_be_empty: bool,
+}
+
+impl<'a> Question<'a> {
+    /// One that something has to answer.
+    pub(crate) const fn new(wanted: Wanted, subject: &'a Subject) -> Self {
+        Self { wanted, subject, may_be_empty: false }
+    }
 }
 
 /// A kind of secret.
