@@ -64,10 +64,7 @@ impl HowArgs {
         if !self.dry.go_on(&conversion.plan, question.as_deref(), out)? {
             return Ok(());
         }
-        let outcome = {
-            let told = Told::new(&request.path, out);
-            conversion.run(&crate::asking::Terminal, &told)?
-        };
+        let outcome = conversion.run(&crate::asking::Terminal, &Told::new(&request.path, out))?;
         conversion_words::tell(&outcome, &request, out)
     }
 }

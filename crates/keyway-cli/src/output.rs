@@ -247,8 +247,7 @@ fn document_text(document: &impl Serialize) -> String {
 /// Not `std::io::stdout`: that one looks for line ends in what it is given.
 pub(crate) fn raw_stdout() -> Result<File, Failure> {
     clear();
-    let output = io::stdout().as_fd().try_clone_to_owned().map(File::from);
-    output.map_err(not_written)
+    io::stdout().as_fd().try_clone_to_owned().map(File::from).map_err(not_written)
 }
 
 /// Writes a text that ends with a line end. It tells what was done: a reader that went away undoes nothing.
@@ -278,8 +277,7 @@ fn untold(failure: Failure, hint: String) -> Failure {
 pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     clear();
     let mut out = io::stdout().lock();
-    let written = out.write_all(bytes).and_then(|()| out.flush());
-    written.map_err(not_written)
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(not_written)
 }
 
 #[cfg(test)]

@@ -149,9 +149,14 @@ fn naming(path: &Path, words: &[OsString]) -> Option<String> {
     while let Some((verb, inner)) = given.subcommand() {
         (command, given) = (command.find_subcommand(verb)?.clone(), inner);
     }
-    let names = |word: &OsStr| word == path || Path::new(word).parent() == Some(path);
-    let named = |arg: &&Arg| given.get_raw(arg.get_id().as_str()).is_some_and(|mut all| all.any(names));
-    command.get_arguments().find(named).map(|arg| bare(&arg.to_string()))
+    let find = |names: &dyn Fn(&OsStr) -> bool| {
+        let named = |arg: &&Arg| given.get_raw(arg.get_id().as_str()).is_some_and(|mut all| all.any(names));
+        command.get_arguments().find(named).map(|arg| bare(&arg.to_string()))
+    };
+    let within = |word: &OsStr| Path::new(word).parent() == Some(path);
+    // Nothing lies in a file: whatever is named there is the wrong one.
+    let first = path.is_file().then(|| find(&within)).flatten();
+    first.or_else(|| find(&|word| word == path)).or_else(|| find(&within))
 }
 
 #[cfg(test)]

@@ -126,6 +126,8 @@ fn what_is_not_there_is_1_and_a_folder_too() {
     cli.fails(1, "not-suitable", "name a volume's file or a block device", "info @");
     cli.volume("v");
     cli.fails(1, "not-found", "check the path given as --password-file", "cat @v --password-file @nothing");
+    // Nothing lies in a file, which is right where it is named itself.
+    cli.fails(1, "not-suitable", "check the path given as TO", "get @v /pw @pw/x --password-file @pw");
     cli.fails(
         1,
         "keyfile",
