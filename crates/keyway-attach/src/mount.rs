@@ -123,9 +123,8 @@ pub(crate) fn mount(device: &Path, wanted: &MountPlan, read_only: bool) -> Resul
             Ok(()) => return Ok(name.to_owned()),
             Err(Errno::NODEV) => {}
             Err(Errno::INVAL) if !own.is_empty() => {
-                let options = own.to_string_lossy();
-                let many = if options.contains(',') { "options" } else { "option" };
-                return Err(fail(io::Error::other(format!("{name} does not take the {many} {options}"))));
+                let option = own.to_string_lossy().into_owned();
+                return Err(AttachError::MountOption { option, why: "its driver does not take it" });
             }
             Err(e) => return Err(fail(e.into())),
         }

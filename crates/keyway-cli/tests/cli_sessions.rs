@@ -440,6 +440,13 @@ fn what_is_open_is_mounted_later() {
     cli.ends(0, "open @v --attach fuse --password-file @pw --pim 1");
     cli.fails(1, "not-found", "mkdir -p", "open @v @mnt");
     std::fs::create_dir(cli.path("mnt")).expect("a folder");
+    // What its driver does not know is told, here and where it is mounted at once.
+    let unknown = "--mount-options noatime,foo=bar";
+    cli.refused("usage", "foo=bar is no option", &format!("open @v @mnt {unknown}"));
+    cli.ends(0, "close @v");
+    let with = "--attach fuse --password-file @pw --pim 1";
+    cli.refused("usage", "leave it out of --mount-options", &format!("open @v @mnt {unknown} {with}"));
+    cli.ends(0, &format!("open @v {with}"));
     let planned = cli.json(0, "open @v @mnt --dry-run");
     assert_eq!(planned["plan"]["mount"].as_str(), cli.path("mnt").to_str());
     let mounted = cli.json(0, "open @v @mnt");
