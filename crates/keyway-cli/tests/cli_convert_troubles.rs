@@ -240,3 +240,42 @@ fn what_is_half_converted_takes_another_spelling() {
         std::fs::remove_file(cli.path("d")).expect("there");
     }
 }
+
+/// What is filled on the way would have its new size, and the rest of it would never be filled.
+#[test]
+fn a_volume_that_can_not_be_filled_keeps_its_size() {
+    let cli = new();
+    let Some(_small) = Small::mount(cli.path("small"), 24 << 20) else { return };
+    let with = "--password-file @pw --pim 1";
+    cli.ends(0, &format!("create @small/v --size 4M --filesystem none --quick {with}"));
+    let before = std::fs::read(cli.path("small/v")).expect("read");
+    for how in ["", "--dry-run"] {
+        cli.fails(1, "no-space", "are free there", &format!("resize @small/v --size 40M {how} {with}"));
+    }
+    assert!(std::fs::read(cli.path("small/v")).expect("read") == before, "it was changed");
+    // With holes in it, it takes no room.
+    cli.ends(0, &format!("resize @small/v --size 40M --quick {with}"));
+    assert_eq!(cli.path("small/v").metadata().expect("there").len(), 40 << 20);
+}
+
+/// The second tool is looked for before the first has made the file system smaller.
+#[test]
+fn a_tool_that_is_missing_is_missed_before_anything_is_changed() {
+    let cli = new();
+    if cli.make("n", 32 << 20, "mkfs.ntfs", &["-q", "-F", "-f"]).is_none() {
+        return;
+    }
+    if ["/usr/sbin/ntfsfix", "/sbin/ntfsfix"].iter().any(|path| Path::new(path).exists()) {
+        return;
+    }
+    let before = std::fs::read(cli.path("n")).expect("read");
+    let words = "encrypt @n --password-file @pw --pim 1 --yes --json";
+    let refused = cli.command(cli.words(words)).env("PATH", "/usr/sbin:/sbin").output().expect("starts");
+    let said = document(&refused);
+    let message = said["error"]["message"].as_str().expect("words");
+    assert!(message.contains("ntfsfix is not on this machine"), "{said}");
+    let hint = said["error"]["hint"].as_str().expect("words");
+    assert!(hint.contains("ntfs-3g") && !hint.contains("back"), "{said}");
+    assert_eq!(refused.status.code(), Some(5), "{said}");
+    assert!(std::fs::read(cli.path("n")).expect("read") == before, "it was changed");
+}

@@ -6,7 +6,7 @@ use super::plan::{
 };
 use super::{bitlocker, veracrypt};
 use crate::conversion::{refuse_if_begun, refuse_if_used, set_len};
-use crate::error::Error;
+use crate::error::{Error, about};
 use crate::locked::LockedVolume;
 use crate::log_file;
 use crate::medium;
@@ -14,7 +14,7 @@ use crate::progress::{Progress, Stage};
 use crate::session::SessionSecrets;
 use crate::unlock::{Family, Key};
 use keyway_store::Store;
-use keyway_volume::veracrypt::{LARGEST_VOLUME, SMALLEST_VOLUME};
+use keyway_volume::veracrypt::{LARGEST_VOLUME, SMALLEST_VOLUME, must_have_room};
 
 /// Bytes that a file system's tools count by.
 const PAGE: u64 = 4096;
@@ -80,6 +80,14 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
         return Err(ResizeError::WouldNotFit { path, filesystem: fs, most: room, least }.into());
     }
     let fill = !request.quick && !seen.used_space_only;
+    if let Some(fs) = filesystem.filter(|fs| fs.becomes_bytes.is_some_and(|to| to < fs.bytes)) {
+        fs.kind.must_have_tools().map_err(about(path))?;
+    }
+    // A file that is filled on the way and finds no room would have its new size, and never be filled.
+    if is_file && fill {
+        let more = size_bytes.saturating_sub(size_bytes_before);
+        must_have_room(path, more).map_err(about(path))?;
+    }
     let follows = filesystem.is_some_and(|fs| fs.becomes_bytes.is_some());
     let hidden_volume = match (format, data_bytes < data_bytes_before, follows) {
         (Family::BitLocker, ..) | (_, false, false) => None,
