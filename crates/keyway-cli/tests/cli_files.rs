@@ -250,6 +250,38 @@ fn a_copy_that_is_interrupted_leaves_no_part_of_a_file() {
     }
 }
 
+/// Nobody takes a part of a file for all of it, whatever ended the copy.
+#[test]
+fn a_copy_that_is_killed_leaves_no_part_under_a_name() {
+    const LARGE: u64 = 100 << 20;
+    if require_tool("mkfs.exfat").is_none() {
+        return;
+    }
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    let opens = format!("{OPEN} --hash sha512");
+    fs::File::create(cli.path("large")).unwrap().set_len(LARGE).unwrap();
+    cli.ends(0, &format!("create @volume --size 120M --quick --filesystem exfat {opens}"));
+    cli.ends(0, &format!("put @volume @large {opens}"));
+    let got = cli.path("out/got");
+    let begun = (0..200).any(|tried| {
+        let _ = fs::remove_dir_all(cli.path("out"));
+        fs::create_dir(cli.path("out")).unwrap();
+        let words = cli.words(&format!("get @volume /large @out/got {opens}"));
+        let mut child =
+            cli.command(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
+        std::thread::sleep(Duration::from_millis(20 + 20 * (tried % 50)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(fs::metadata(&got).map_or(LARGE, |about| about.len()) == LARGE, "a part of it");
+        !got.exists() && fs::read_dir(cli.path("out")).unwrap().count() == 1
+    });
+    assert!(begun, "it was never met at its work");
+    // What is left of it stands in nobody's way.
+    cli.ends(0, &format!("get @volume /large @out/got {opens}"));
+    assert_eq!(fs::metadata(&got).unwrap().len(), LARGE);
+}
+
 #[test]
 fn refusals_have_their_exit_codes() {
     if require_tool("mkfs.fat").is_none() {
@@ -382,6 +414,8 @@ fn the_hidden_one_stays(filesystem: &str) {
     let protect = "--protect-password-file @hidden --protect-pim 1";
     let refused = cli.json(1, &format!("put @volume @large {OPEN} {protect}"));
     assert_eq!(refused["error"]["kind"], "hidden-volume");
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("before the hidden volume, and 9 MiB are to be written"), "{message}");
     assert!(inside() == before, "the hidden volume was written to");
     // Nothing half done is left, and what has room goes in.
     assert_eq!(cli.json(0, &format!("ls @volume {OPEN}"))["entries"].as_array().unwrap().len(), 0);

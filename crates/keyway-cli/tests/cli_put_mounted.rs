@@ -421,7 +421,10 @@ fn a_hidden_volume_in_an_ext4_is_kept_whole() {
     cli.keyway.secret("hidden", "another-password-of-twenty");
     cli.ends(0, &format!("create @volume --size 60M --quick --filesystem ext4 {WITH}"));
     let hidden = "--hidden-password-file @hidden --hidden-pim 1";
-    cli.ends(0, &format!("create @volume --hidden 30M --filesystem none --quick --yes {hidden} {WITH}"));
+    cli.ends(
+        0,
+        &format!("create @volume --hidden 30M --filesystem none --quick --yes --force {hidden} {WITH}"),
+    );
     let inner = |cli: &Cli| cli.ends(0, "cat @volume --password-file @hidden --pim 1 --hash sha512").stdout;
     let before = inner(&cli);
     let protect = "--protect-hidden --protect-password-file @hidden --protect-pim 1";
@@ -433,7 +436,9 @@ fn a_hidden_volume_in_an_ext4_is_kept_whole() {
     nothing_is_left(&cli);
     in_order(&cli, "ext4");
     fs::write(cli.path("large"), Rng::new(3).bytes(44 << 20)).expect("room");
-    cli.fails(1, "hidden-volume", "hidden", &format!("put @volume @large {protect} {WITH}"));
+    let words = format!("put @volume @large {protect} {WITH}");
+    cli.fails(1, "hidden-volume", "before the hidden volume, and 44 MiB are to be written", &words);
+    assert!(cli.run(&format!("ls @volume /large {WITH}")).status.code() != Some(0), "nothing was begun");
     assert!(inner(&cli) == before, "not one byte of it was written");
     nothing_is_left(&cli);
 }

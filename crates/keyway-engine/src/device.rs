@@ -135,6 +135,11 @@ impl Device {
         self.layout.guard().is_some()
     }
 
+    /// Where that range begins.
+    pub fn guarded_from(&self) -> Option<u64> {
+        self.layout.guard().map(|guard| guard.start)
+    }
+
     /// Whether a write there would touch that range, by any of the units that it touches.
     pub fn is_guarded(&self, offset: u64, len: u64) -> bool {
         let (from, to) = self.widen(offset, len);

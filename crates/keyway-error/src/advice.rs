@@ -504,6 +504,7 @@ advice! {
     NameNewFolder = "name-new-folder": "Name a folder that does not exist yet.",
     NameFolderOrNewFile = "name-folder-or-new-file": "Name a folder, or a new file.",
     PutFilesSingly = "put-files-singly": "Put the files in it one by one.",
+    CopyItFirst = "copy-it-first": "Copy it to an ordinary file, and put that.",
     TakeFault { faults: String } = "take-fault": "Name one of the faults that a virtual drive can have.",
     ListPartitions { #[serde(with = "path_text")] path: PathBuf } = "list-partitions":
         "See which partitions the disk has, and what they hold.",

@@ -351,6 +351,9 @@ pub enum Misuse {
     /// A mount point that is no folder.
     #[error("the mount point {} is not a folder", .0.display())]
     MountPointNotFolder(PathBuf),
+    /// The folder that this machine's own system is in, as a mount point.
+    #[error("/ is the whole of this machine, and nothing is mounted over it")]
+    MountPointRoot,
     /// A mount point that isn't there.
     #[error("there is no folder {} to mount it on", .0.display())]
     NoMountPoint(PathBuf),
@@ -376,6 +379,9 @@ pub enum Misuse {
     /// Something to put into a volume that is no file.
     #[error("{} is not a file", .0.display())]
     PutNotAFile(PathBuf),
+    /// A file to put into a volume that has more in it than the length it tells: files of `/proc` do.
+    #[error("{} tells the length 0 and has something in it all the same", .0.display())]
+    PutNoLength(PathBuf),
     /// What is to go into a folder of the volume, and that is none.
     #[error("these go into a folder of the volume, and {} is none", .0.display())]
     PutIntoFolder(PathBuf),
@@ -476,6 +482,7 @@ explain! { Misuse {
     Self::CacheNeedsLoop => [Usage Request, OtherWayOrNoCache],
     Self::KernelProtectsNothing => [Usage Request, NotByKernel],
     Self::MountPointNotFolder(path) => [Usage Request, MakeMountPoint; path],
+    Self::MountPointRoot => [Usage Request, MakeMountPoint],
     Self::NoMountPoint(path) => [NotFound State, MakeFolder { path: path.clone() }; path],
     Self::NoUnprovenPort => [Usage Request, LeaveOutAnyUser],
     Self::Unproven { by_nvme: false, .. } => [Usage Request, LoopbackOrTls],
@@ -483,6 +490,7 @@ explain! { Misuse {
     Self::NeedsNewFolder => [Usage Request, NameNewFolder],
     Self::NoNewName(path) => [Usage Request, NameFolderOrNewFile; path],
     Self::PutNotAFile(path) => [Usage Request, OnlyFilesAndFolders; path],
+    Self::PutNoLength(path) => [Usage Request, CopyItFirst; path],
     Self::PutIntoFolder(_) => [NotSuitable State, NameFolderInVolume],
     Self::PutOneOfThem(_) => [NotSuitable State, PutAll],
     Self::NoSuchFolder(_) => [NotFound State, LeaveSlashOut],

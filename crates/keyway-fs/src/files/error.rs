@@ -90,6 +90,14 @@ pub enum FilesError {
         /// Bytes that were to be written.
         wanted: u64,
     },
+    /// It does not fit before a hidden volume that is protected.
+    #[error("there is room for {} before the hidden volume, and {} are to be written", words(*free), words(*wanted))]
+    NoRoomBeforeHidden {
+        /// Bytes that are free there.
+        free: u64,
+        /// Bytes that were to be written.
+        wanted: u64,
+    },
     /// It does not fit beside what it is to replace.
     #[error(
         "there is room for {} in it beside the {} that are to be replaced, and {} are to be written",
@@ -193,6 +201,7 @@ explain! { FilesError, through Store {
     Self::Exists(_) => [Exists State, OtherNameOrForce],
     Self::InTheWay(path) => [Exists State, OtherNameOrForce; path],
     Self::NoRoomForBoth { .. } => [NoSpace State, RemoveOldFirst],
+    Self::NoRoomBeforeHidden { .. } => [HiddenVolume State, RemoveSomething],
     Self::NoRoom { .. } | Self::NoRoomForFiles { .. } => [NoSpace State, RemoveSomething],
     Self::Full(_) => [NoSpace State, RemoveSomething, PutBeforeStays],
     Self::RootFull { .. } => [NoSpace State, PutAsFolder],

@@ -10,6 +10,7 @@ use crate::progress::{Progress, Stage};
 use crate::session::ServingProgram;
 use crate::volume::{Volume, files_in};
 use keyway_engine::{Access, Device};
+use keyway_fs::allocation::Allocation;
 use keyway_fs::files::{EntryKind, Existing, Files, FilesError, NewEntry, NewFile, must_be_clean, parse};
 use keyway_fs::{FileSystemKind, Superblock};
 use keyway_store::Caching;
@@ -58,6 +59,8 @@ pub struct PutTarget<'a> {
     volume: PathBuf,
     within: Within,
     progress: &'a dyn Progress,
+    /// Bytes that are free before a hidden volume that is protected, as far as the file system's map tells.
+    before_hidden: Option<u64>,
     /// What the volume's owner should know.
     pub warnings: Vec<String>,
 }
@@ -87,6 +90,7 @@ impl LockedVolume<'_> {
             self.open_outside(access, Caching::Buffered)?;
         let filesystem = Superblock::read(&device).ok().flatten().map(|found| found.kind);
         let about = |e: Error| e.at(&self.path);
+        let before_hidden = free_before_hidden(&device);
         let within = match filesystem {
             Some(other) if !matches!(other, FileSystemKind::Fat | FileSystemKind::ExFat) => {
                 must_be_writable(other).map_err(|e| about(e.into()))?;
@@ -103,7 +107,7 @@ impl LockedVolume<'_> {
                 Within::Ours(Box::new(files), trial)
             }
         };
-        Ok(PutTarget { volume: self.path.clone(), within, progress, warnings })
+        Ok(PutTarget { volume: self.path.clone(), within, progress, before_hidden, warnings })
     }
 }
 
@@ -129,6 +133,9 @@ impl NewFiles {
                 // Whether it may be read is known before anybody is asked for a password.
                 File::open(path).map_err(|e| Error::system("open", path, e))?;
             }
+            if tells_no_length(path, &about) {
+                return Err(Misuse::PutNoLength(path.clone()).into());
+            }
             files.add(of, path, &about, &[])?;
         }
         Ok(files)
@@ -152,7 +159,10 @@ impl NewFiles {
         for entry in inside {
             let path = entry.path();
             let about = entry.metadata().map_err(|e| Error::system("look at", &path, e))?;
-            if about.is_file() || about.is_dir() {
+            if tells_no_length(&path, &about) {
+                let reason = "it tells the length 0 and has something in it".to_owned();
+                self.left_out.push(NotDone { path, reason });
+            } else if about.is_file() || about.is_dir() {
                 let below: Vec<OsString> = below.iter().cloned().chain([entry.file_name()]).collect();
                 self.add(of, &path, &about, &below)?;
             } else {
@@ -383,13 +393,17 @@ impl PutTarget<'_> {
         let replace = how.existing.replace;
         self.check_new(&entries(&places, len_of), replace)?;
         let lens = places.iter().map(|(at, _)| len_of(*at));
+        let wanted = lens.clone().flatten().sum();
+        if let Some(free) = self.before_hidden.filter(|free| !replace && *free < wanted) {
+            return Err(about(&self.volume)(FilesError::NoRoomBeforeHidden { free, wanted }));
+        }
         Ok(PutPlan {
             volume: self.volume.clone(),
             file,
             path,
             files: lens.clone().flatten().count() as u64,
             folders: lens.clone().filter(Option::is_none).count() as u64,
-            bytes: lens.flatten().sum(),
+            bytes: wanted,
             replaces: replace,
             left_out: new.left_out.clone(),
             unfit,
@@ -527,6 +541,27 @@ fn into_mounted(
         }
     }
     Ok(ControlFlow::Continue(()))
+}
+
+/// What of an outer volume's file system is free and lies before the hidden volume that is protected.
+fn free_before_hidden(device: &Device) -> Option<u64> {
+    let end = device.guarded_from()?;
+    let used = Allocation::read(device).ok()?.used(end, 0);
+    Some(
+        used.iter()
+            .fold(end, |free, range| free.saturating_sub(range.end.min(end).saturating_sub(range.start))),
+    )
+}
+
+/// Whether a file has something in it though it tells the length 0, as those of `/proc` do: how much that is nobody knows
+/// before its end. What can't be read says so when it is put.
+fn tells_no_length(path: &Path, about: &Metadata) -> bool {
+    let flags = (rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW).bits().cast_signed();
+    let has_some = |path: &Path| {
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path.canonicalize()?);
+        file.and_then(|mut file| file.read(&mut [0]))
+    };
+    about.is_file() && about.len() == 0 && has_some(path).is_ok_and(|read| read > 0)
 }
 
 /// The name that something keeps in a folder.

@@ -10,13 +10,17 @@ const MEDIA: &str = "/run/media";
 /// An existing folder, by a path that holds anywhere.
 ///
 /// # Errors
-/// It isn't there, or is no folder.
+/// It isn't there, is no folder, or is the one that all others are in.
 pub fn mount_point(path: &Path) -> Result<PathBuf, Error> {
     let full = path.canonicalize().map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => Misuse::NoMountPoint(path.to_owned()).into(),
         _ => Error::system("use the mount point", path, e),
     })?;
-    if full.is_dir() { Ok(full) } else { Err(Misuse::MountPointNotFolder(path.to_owned()).into()) }
+    match () {
+        () if full.parent().is_none() => Err(Misuse::MountPointRoot.into()),
+        () if full.is_dir() => Ok(full),
+        () => Err(Misuse::MountPointNotFolder(path.to_owned()).into()),
+    }
 }
 
 /// The same; or one that is made when it is needed, where nobody else has anything to say: in this user's home, and below

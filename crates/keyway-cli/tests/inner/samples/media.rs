@@ -89,6 +89,7 @@ pub(super) fn inside() -> Vec<Failure> {
         E::Exists(name()),
         E::InTheWay(v()),
         E::NoRoom { free: 512, wanted: 4096 },
+        E::NoRoomBeforeHidden { free: 512, wanted: 4096 },
         E::NoRoomForFiles { free: 12, wanted: 99 },
         E::Full("/letter.txt".into()),
         E::RootFull { free: 12, wanted: 99 },
