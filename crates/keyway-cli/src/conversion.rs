@@ -99,7 +99,7 @@ pub(crate) fn words(path: &Path, found: &Description) -> String {
         // Nothing is known in the first moment.
         (Some(0), Some(_)) => {}
         (Some(speed), Some(left)) => rows.push(("  speed", format!("{}/s, {left} s left", bytes(speed)))),
-        _ => rows.push(("  what to do", format!("{}; nothing is lost", found.resume_with))),
+        _ => rows.push(("  what to do", said("conversion go-on", &json!(found)))),
     }
     format!("{}\n{}", shown(path), pairs(&rows))
 }

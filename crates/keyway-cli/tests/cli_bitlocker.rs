@@ -150,10 +150,41 @@ fn protectors_come_go_and_change() {
     cli.fails(
         3,
         "no-such-protector",
-        "use --password-file FILE, --recovery-password DIGITS-OR-FILE,",
+        "nothing that can be given here opens it",
         "cat @v --length 512 --recovery-password @third.txt",
     );
     assert_eq!(cli.json(0, "protector list @v")["key_protectors"], Value::Array(vec![]));
+}
+
+/// What the volume has not is not offered, and no TPM is looked for that could not open it.
+#[test]
+fn only_what_opens_a_volume_is_offered() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    let make = "create @b --format bitlocker --size 64M --quick --filesystem none --password-file @pw";
+    cli.ends(0, &format!("{make} --no-recovery-password"));
+    cli.fails(3, "no-such-protector", "no protector with a TPM", "info @b --tpm=/nonexistent/tpm");
+    for (code, kind, words) in [
+        (2, "no-secret", "cat @b"),
+        (
+            3,
+            "no-such-protector",
+            "cat @b --recovery-password 471207-278498-422125-177177-561902-537405-468006-693451",
+        ),
+    ] {
+        let hint = cli.json(code, words)["error"].clone();
+        assert_eq!(
+            (&hint["kind"], &hint["hint"]),
+            (&kind.into(), &"use --password-file FILE".into()),
+            "{hint}"
+        );
+    }
+    cli.refused("usage", "--recovery-password FILE (", "cat @b --recovery-password");
+    for format in ["veracrypt", "truecrypt"] {
+        let words = format!("cat @b --format {format} --password-file @pw");
+        cli.refused("usage", "leave out --format", &words);
+        cli.refused("usage", "is a BitLocker volume", &words);
+    }
 }
 
 /// A first sector that others don't know any more is called damaged and mended; what can't be opened for it says how.
@@ -260,7 +291,7 @@ fn protection_is_suspended_and_resumed() {
     assert_eq!(cli.json(0, "status @v")["protection_status"], "Protection Off");
     volume.opens("");
     cli.ends(0, "protector resume @v");
-    cli.refused("no-secret", "use --password-file FILE, --recovery-password", "cat @v --length 512");
+    cli.refused("no-secret", "use --password-file FILE or --recovery-password", "cat @v --length 512");
     volume.opens("--password-file @pw");
     let told = String::from_utf8_lossy(&cli.ends(0, "status @v").stdout).into_owned();
     for words in [

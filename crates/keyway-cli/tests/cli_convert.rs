@@ -282,6 +282,9 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
     };
     assert!(running["seconds_left"].as_u64().is_some(), "{running}");
     cli.fails(6, "busy", "is being converted by process", &format!("resume @d {SECRET}"));
+    for words in [format!("encrypt @d {SECRET} --yes"), format!("decrypt @d {SECRET} --yes")] {
+        cli.fails(6, "busy", "is being converted by process", &words);
+    }
     let paused = cli.json(0, "pause @d");
     assert_eq!(child.wait().expect("ends").code(), Some(1));
     assert_eq!(paused["conversion_status"], "Encryption Paused");
@@ -294,6 +297,13 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
         assert!(refused["error"]["hint"].as_str().is_some_and(|hint| hint.contains("keyway resume")));
     }
     cli.refused("usage", "go on with `keyway resume", &format!("encrypt @d {SECRET} --yes"));
+    // The PIM is not kept: who types the command without it waits long for nothing.
+    let status = String::from_utf8_lossy(&cli.run("status @d").stdout).into_owned();
+    let pim = "any --pim and --keyfile that it was begun with";
+    assert!(status.contains(pim), "{status}");
+    cli.fails(1, "converting", pim, &format!("open @d {SECRET}"));
+    assert!(paused["journal_file"].is_null(), "{paused}");
+    cli.refused("usage", "leave out --journal", &format!("resume @d {SECRET} --journal @nope"));
     cli.fails(3, "wrong-secret", "check the password, --keyfile and --pim", &format!("resume @d {NEW}"));
     cli.ends(0, &format!("resume @d {SECRET}"));
     cli.refused(

@@ -86,10 +86,10 @@ fn a_volume_goes_to_bitlocker_and_back_and_others_read_it() {
     );
     assert!(!cli.path("d.keyway-journal").exists());
     cli.fails(
-        3,
-        "wrong-secret",
-        "check the password, --keyfile and --pim",
-        &format!("cat @d --format veracrypt {VERACRYPT} --hash sha512 --length 512"),
+        4,
+        "not-a-volume",
+        "it starts with a BitLocker header",
+        &format!("cat @d --format veracrypt --header backup {VERACRYPT} --hash sha512 --length 512"),
     );
     let now = plain(&cli, BITLOCKER);
     assert!(now[..whole.len()] == whole, "the content is another");
@@ -231,6 +231,12 @@ fn a_pause_is_told_of_and_needs_both_secrets_to_go_on() {
     cli.fails(
         3,
         "wrong-secret",
+        "give the new volume's own with --new-password-file",
+        "resume @d --password-file @pw --pim 1 --new-password-file @pw",
+    );
+    cli.fails(
+        3,
+        "wrong-secret",
         "check the password, --keyfile and --pim",
         "resume @d --password-file @pw2 --pim 1 --new-password-file @pw2",
     );
@@ -300,6 +306,12 @@ fn ended_by_force_at_any_moment_nothing_is_lost() {
                 let now = document["percentage_done"].as_f64();
                 at_work += u64::from(now != reached);
                 reached = now;
+                if is_bitlocker {
+                    let wrong = "resume @d --password-file @pw2 --new-password-file @pw2 --new-pim 1";
+                    cli.fails(3, "wrong-secret", "the secret of the new volume", wrong);
+                    cli.fails(3, "wrong-secret", "--new-pim", wrong);
+                    cli.refused("usage", "--new-pim", "resume @d --password-file @pw2 --pim 1");
+                }
                 words = format!("{resumed} --limit 60");
                 if rng.below(3) != 0 {
                     continue;

@@ -11,6 +11,19 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+/// What narrowed the search may be what is wrong.
+#[test]
+fn what_narrowed_the_search_is_named() {
+    let cli = Cli::new();
+    cli.volume("v");
+    cli.keyway.secret("other", "another one");
+    for option in ["--hash sha256", "--format truecrypt", "--header primary"] {
+        let (name, _) = option.split_once(' ').expect("a value");
+        let words = format!("cat @v --length 1 --password-file @other --pim 1 {option}");
+        cli.fails(3, "wrong-secret", &format!("the search was narrowed by {name}: leave it out"), &words);
+    }
+}
+
 #[test]
 fn a_wrong_secret_is_3() {
     let cli = Cli::new();

@@ -186,7 +186,7 @@ fn who_has_none_open_hears_that_root_has() {
     let whose = format!("one of yours; root has it open (process {pid})");
     assert!(code == Some(0) && one.contains(&whose), "{one}");
     let (code, close) = said("close @v").expect("it runs");
-    assert!(code == Some(5) && close.contains(&whose) && close.contains("as root with sudo"), "{close}");
+    assert!(code == Some(5) && close.contains(&whose) && close.contains("`sudo keyway close "), "{close}");
     cli.ends(0, "close @v");
     let (_, close) = said("close @v").expect("it runs");
     assert!(close.contains("v is not open"), "{close}");
@@ -201,6 +201,16 @@ fn another_user_is_kept_out_too() {
         return keyway_testkit::leave_out("another user can't run the program here");
     }
     cli.fails(6, "busy", "user 65534", &format!("open {} {WITH}", device.0));
+    // By that command it can be closed: sudo alone gives it none of the user's variables.
+    let run = theirs.path().join("run");
+    let as_them = format!(" KEYWAY_RUNTIME_DIR={} ", run.display());
+    for (code, kind, words) in
+        [(6, "busy", format!("open @v {WITH}")), (5, "not-permitted", "close @v".to_owned())]
+    {
+        cli.fails(code, kind, &as_them, &words);
+        cli.fails(code, kind, "`sudo -u ", &words);
+        cli.fails(code, kind, &format!(" keyway close {}`", cli.path("v").display()), &words);
+    }
     assert!(by_them(&cli, &theirs, "close @v").status().expect("it runs").success());
     cli.ends(0, &format!("open {} {WITH}", device.0));
     let (_, advice) = two_lines(&open.output().expect("it runs"));

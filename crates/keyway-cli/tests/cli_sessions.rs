@@ -314,6 +314,15 @@ fn what_can_not_be_the_sessions_folder_says_what_helps() {
     assert_eq!(code, Some(1), "{what}");
     assert!(what.contains("KEYWAY_RUNTIME_DIR is not a whole path: rd"), "{what}");
     assert!(helps.contains("begin with /"), "{helps}");
+    let done = cli.command(["open", "/dev/null"]).env("KEYWAY_RUNTIME_DIR", "/nonexistent/a").output();
+    let (what, helps) = two_lines(&done.expect("it starts"));
+    assert!(what.contains("/nonexistent") && helps.contains("mkdir -p /nonexistent"), "{what} {helps}");
+    if is_root() {
+        chown(&folder, Some(65534), Some(65534)).expect("root may");
+        let (code, (what, helps)) = named(&folder);
+        assert!(code == Some(1) && what.contains("it is user 65534's"), "{what}");
+        assert!(helps.contains("KEYWAY_RUNTIME_DIR") && !helps.contains("remove"), "{helps}");
+    }
 }
 
 #[test]

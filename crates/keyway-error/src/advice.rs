@@ -64,6 +64,8 @@ advice! {
     DetachLoop { device: String } = "detach-loop": "Detach the loop device.",
     CloseVolume { #[serde(with = "path_text")] path: PathBuf, pid: u32 } = "close-volume":
         "A process of Keyway's has it: close the volume, or wait until it ends.",
+    CloseVolumeAs { sudo: String, #[serde(with = "path_text")] path: PathBuf, pid: u32 } = "close-volume-as":
+        "A process of Keyway's has it for another user: close the volume as that one, by this command before the verb, or wait.",
     WaitForProcess { pid: u32 } = "wait-for-process": "Wait until the process ends, or end it.",
     CloseUsersOf { #[serde(with = "path_text")] path: PathBuf } = "close-users-of":
         "Close what uses it, whoever that is.",
@@ -136,7 +138,8 @@ advice! {
         "Nothing here mounts this file system: its files are reached without mounting it, or by what has a driver.",
     LookInside = "look-inside": "Open it without mounting and look.",
     ListOpen = "list-open": "See what is open.",
-    RemoveOrRuntimeFolder = "remove-or-runtime-folder": "Remove the folder, or name another.",
+    RemoveOrRuntimeFolder = "remove-or-runtime-folder": "Move what is there away, or name another.",
+    OwnRuntimeFolder = "own-runtime-folder": "It is another user's: name a folder of this user's alone, or none.",
     KeepOthersOut { #[serde(with = "path_text")] path: PathBuf } = "keep-others-out":
         "Let nobody else into the folder, or name another.",
     NameWholePath = "name-whole-path": "Name it by its path from the root on.",
@@ -190,7 +193,11 @@ advice! {
     LetWindowsFinish = "let-windows-finish": "Let Windows finish the conversion.",
     LetWindowsFinishThenWrite = "let-windows-finish-then-write": "Let Windows finish; then it can be written.",
     SeeThenRepair = "see-then-repair": "See what is inside, then write a new first sector.",
-    GiveAnySecret = "give-any-secret": "Give one of a BitLocker volume's secrets.",
+    GiveAnySecret { password: bool, recovery_password: bool, startup_key: bool, tpm: bool } = "give-any-secret":
+        "Give one of the secrets that this BitLocker volume has.",
+    LeaveOutNarrowing { what: String } = "leave-out-narrowing": "This narrowed the search: leave it out.",
+    LeaveOutFormat = "leave-out-format": "Leave out the format that was named.",
+    NameRecoveryPassword = "name-recovery-password": "Name a file that holds the recovery password.",
     CheckPassword = "check-password": "Check the password, and the path.",
     FindPaper = "find-paper": "Look for the paper that names the identifier.",
     CompareWithPaper = "compare-with-paper": "Compare it with the paper.",
@@ -330,6 +337,8 @@ advice! {
     LeaveOutOrBitLocker = "leave-out-or-bitlocker": "Leave these out, or make it a BitLocker volume.",
     GivePasswordOrKeyfiles = "give-password-or-keyfiles": "The volume's password or keyfiles.",
     OwnSecretOrReencrypt = "own-secret-or-reencrypt": "Give the new volume's secret as its own, or re-encrypt a volume.",
+    GiveSecretOfNewVolume = "give-secret-of-new-volume": "Give the new volume's password, PIM and keyfiles as such.",
+    LeaveOutJournal = "leave-out-journal": "Its journal is on the volume: leave the other one out.",
     LeaveOutNewSecret = "leave-out-new-secret": "Leave the new secret out.",
     LeaveFreeSpaceOrOffline = "leave-free-space-or-offline": "Leave free space as it is, or do it offline.",
     LeaveOutFreeSpace = "leave-out-free-space": "Leave free space as it is.",

@@ -70,9 +70,12 @@ impl InUse {
     pub fn advice(&self) -> Advice {
         let what = self.what.clone();
         match &self.by {
-            By::Process(LockHolder { name, pid, .. }) if name == "keyway" => {
-                Advice::CloseVolume { path: what, pid: *pid }
-            }
+            By::Process(LockHolder { name, pid, user }) if name == "keyway" => match *user {
+                own if own == rustix::process::geteuid().as_raw() => {
+                    Advice::CloseVolume { path: what, pid: *pid }
+                }
+                other => close_as(other, *pid, what),
+            },
             By::Process(LockHolder { pid, .. }) => Advice::WaitForProcess { pid: *pid },
             By::System(Use::Mounted(at)) => Advice::UnmountIt { path: at.clone() },
             By::System(Use::Swap) => Advice::SwapOff { path: what },
@@ -81,6 +84,44 @@ impl InUse {
             By::Somebody => Advice::CloseUsersOf { path: what },
         }
     }
+}
+
+/// What closes a volume that another user's process of ours has: the same verb as that user.
+pub fn close_as(user: u32, pid: u32, path: PathBuf) -> Advice {
+    let sudo = match user {
+        0 => "sudo".to_owned(),
+        other => format!("sudo -u {}{}", name_of(other), folders_of(pid)),
+    };
+    Advice::CloseVolumeAs { sudo, path, pid }
+}
+
+/// A user's name, else the number, as sudo takes them.
+fn name_of(user: u32) -> String {
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let named = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, number) = (fields.next()?, fields.nth(1)?);
+        (number.parse() == Ok(user) && is_plain(name)).then(|| name.to_owned())
+    });
+    named.unwrap_or_else(|| format!("'#{user}'"))
+}
+
+/// Where that process has its sessions, as variables before a command: sudo gives it none of the user's own. Only root sees them.
+fn folders_of(pid: u32) -> String {
+    let all = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let all = all.split(|byte| *byte == 0).filter_map(|one| std::str::from_utf8(one).ok());
+    let wanted = all.filter(|one| {
+        one.split_once('=').is_some_and(|(name, value)| {
+            ["KEYWAY_RUNTIME_DIR", "XDG_RUNTIME_DIR"].contains(&name) && is_plain(value)
+        })
+    });
+    wanted.map(|one| format!(" {one}")).collect()
+}
+
+/// Nothing in it means anything to a shell.
+fn is_plain(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
+    !text.is_empty() && !text.starts_with('-') && text.bytes().all(plain)
 }
 
 impl fmt::Display for InUse {

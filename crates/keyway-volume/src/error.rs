@@ -22,6 +22,8 @@ pub enum VolumeError {
         argon2id_skipped: Option<Argon2idSkipped>,
         /// What can be seen in the password.
         looks: Looks,
+        /// What was asked for alone, in the words of the options: a format, a hash, a header.
+        narrowed: Vec<&'static str>,
     },
     /// The outer volume opened, the hidden one to be protected did not.
     #[error("the outer volume opened, but no hidden volume opened with the second password")]
@@ -102,12 +104,18 @@ fn mend(place: HeaderLocation, fault: HeaderFault) -> Advice {
     }
 }
 
+/// What narrowed the search may have left out the right one.
+fn leave_out(narrowed: &[&'static str]) -> impl Iterator<Item = Advice> {
+    narrowed.iter().map(|what| Advice::LeaveOutNarrowing { what: (*what).to_owned() })
+}
+
 explain! { VolumeError, through Store {
-    Self::WrongSecret { argon2id_skipped: None, looks } => [WrongSecret Secret, CheckSecrets, ..looks.advice()],
-    Self::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Memory), looks } =>
-        [WrongSecret Secret, NoMemoryForArgon2id, ..looks.advice()],
-    Self::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Cost), looks } =>
-        [WrongSecret Secret, TryArgon2id, ..looks.advice()],
+    Self::WrongSecret { argon2id_skipped: None, looks, narrowed } =>
+        [WrongSecret Secret, CheckSecrets, ..leave_out(narrowed).chain(looks.advice())],
+    Self::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Memory), looks, narrowed } =>
+        [WrongSecret Secret, NoMemoryForArgon2id, ..leave_out(narrowed).chain(looks.advice())],
+    Self::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Cost), looks, narrowed } =>
+        [WrongSecret Secret, TryArgon2id, ..leave_out(narrowed).chain(looks.advice())],
     Self::WrongProtectionSecret => [WrongProtectionSecret Secret, CheckHiddenSecret],
     Self::IsHidden => [IsHidden Secret, OuterFirst],
     Self::NoSecret => [Usage Request, GiveSecret],

@@ -1,7 +1,7 @@
 //! What a file or device looks like to somebody without a secret.
 
 use crate::disk::{self, Disk, Part};
-use crate::error::{Error, about};
+use crate::error::{Error, Misuse, about};
 use crate::medium;
 use crate::progress::Progress;
 use crate::searching::Searched;
@@ -88,6 +88,15 @@ fn look(path: &Path, arguments: &UnlockArguments) -> Result<Part, Error> {
 
 fn family_of(path: &Path, store: &dyn Store, arguments: &UnlockArguments) -> Result<Family, Error> {
     match arguments.format {
+        // The headers of an encrypted system, and the copies at the end, may be in order all the same.
+        Some(format)
+            if format.family() == Family::VeraCrypt
+                && !arguments.system
+                && arguments.header != HeaderChoice::Backup
+                && begins_as_bitlocker(store)? =>
+        {
+            Err(Misuse::IsBitLocker(path.to_owned()).into())
+        }
         Some(format) => Ok(format.family()),
         None if !arguments.system && begins_as_bitlocker(store)? => Ok(Family::BitLocker),
         // A copy of a header may be in order behind what was written over the beginning.

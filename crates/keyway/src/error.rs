@@ -299,6 +299,12 @@ pub enum Misuse {
     /// A BitLocker volume's metadata is restored from a file only.
     #[error("a BitLocker volume's metadata is restored from a backup file")]
     NoBackupFile,
+    /// Another format was named than that of a BitLocker volume.
+    #[error("{} is a BitLocker volume", .0.display())]
+    IsBitLocker(PathBuf),
+    /// There is nobody to ask for a recovery password.
+    #[error("no recovery password was given and there is nobody to ask")]
+    NoRecoveryPassword,
     /// Two passwords from standard input.
     #[error("two passwords can't both come from standard input")]
     OneStandardInput,
@@ -435,6 +441,8 @@ explain! { Error, through Misuse | Disk | Store | Device | Layout | Cipher | Res
 
 explain! { Misuse {
     Self::NotBitLocker(path) => [Usage Request, GivePasswordOrKeyfiles; path],
+    Self::IsBitLocker(path) => [Usage Request, LeaveOutFormat; path],
+    Self::NoRecoveryPassword => [Usage Request, NameRecoveryPassword],
     Self::NoKeyfiles => [Usage Request, GiveBitLockerSecret],
     Self::NothingHidden => [Usage Request, ProtectNothing],
     Self::SizeOfADevice => [Usage Request, LeaveSizeOut],

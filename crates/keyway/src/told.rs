@@ -35,13 +35,14 @@ pub fn said_in(catalogue: &str, word: &str, facts: &Value) -> String {
 }
 
 /// Advice in which each option that `owner` has a command for stands behind that: who reads it did something else. What stands
-/// in a command already stays as it is.
+/// in a command already stays as it is, and so does what follows a command in the same sentence.
 pub fn qualified(advice: &str, owner: impl Fn(&str) -> Option<String>) -> String {
-    let mut said = String::new();
+    let (mut said, mut follows) = (String::new(), false);
     for (at, part) in advice.split('`').enumerate() {
         said.push_str(if at > 0 { "`" } else { "" });
         if at % 2 == 1 {
             said.push_str(part);
+            follows |= part.starts_with("keyway ") || part.starts_with("sudo ");
             continue;
         }
         let mut in_command = false;
@@ -50,12 +51,13 @@ pub fn qualified(advice: &str, owner: impl Fn(&str) -> Option<String>) -> String
             let bare = word.trim_start_matches('(');
             said.push_str(word.get(..word.len() - bare.len()).unwrap_or_default());
             let end = bare.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(bare.len());
-            let option = bare.get(..end).filter(|option| option.starts_with("--") && !in_command);
+            let option = bare.get(..end).filter(|option| option.starts_with("--") && !in_command && !follows);
             if let Some(command) = option.and_then(&owner) {
                 said.push_str(&command);
                 said.push(' ');
             }
             said.push_str(bare);
+            follows &= !bare.ends_with([';', ',', '.', ':']);
             in_command = (in_command || bare == "keyway") && !bare.ends_with([';', ',', '.', ')', ':']);
         }
     }

@@ -157,10 +157,12 @@ pub enum AttachError {
     #[error("{0} is not open")]
     NotOpen(String),
     /// The runtime folder belongs to somebody else or others may write to it.
-    #[error("{} is not a folder of this user's alone", path.display())]
+    #[error("{} is not a folder of this user's alone{}", path.display(), owner.map_or_else(String::new, |user| format!(": it is user {user}'s")))]
     UnsafeFolder {
         /// The folder.
         path: PathBuf,
+        /// Another user, whose it is.
+        owner: Option<u32>,
         /// It is this user's own folder, and others may enter it.
         own: bool,
     },
@@ -260,7 +262,8 @@ explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | 
     Self::NoFileSystem { filesystem, .. } => [Mount Machine, ReachFiles { filesystem: filesystem.clone() }],
     Self::MountOption { .. } => [Usage Request, LeaveOutMountOption],
     Self::NotOpen(volume) => [NotOpen State, ListOpen; volume],
-    Self::UnsafeFolder { path, own: true } => [State, KeepOthersOut { path: path.clone() }; path],
+    Self::UnsafeFolder { path, own: true, .. } => [State, KeepOthersOut { path: path.clone() }; path],
+    Self::UnsafeFolder { path, owner: Some(_), .. } => [State, OwnRuntimeFolder; path],
     Self::UnsafeFolder { path, .. } => [State, RemoveOrRuntimeFolder; path],
     Self::RelativeFolder(_) => [State, NameWholePath],
     Self::Silent { volume, pid, why } => [NoAnswer InUse, (why.advice(*pid)); volume],

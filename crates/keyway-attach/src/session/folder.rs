@@ -130,6 +130,12 @@ fn machine() -> String {
 fn private(path: PathBuf) -> Result<PathBuf, AttachError> {
     match rustix::fs::mkdir(&path, Mode::from_raw_mode(PRIVATE)) {
         Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+        Err(rustix::io::Errno::NOENT) => {
+            let above = path.parent().unwrap_or(&path).to_owned();
+            let what =
+                format!("{}, where this user's folder of what is open was to be made,", above.display());
+            return Err(AttachError::Missing { what, advice: Advice::MakeFolder { path: above } });
+        }
         Err(e) => return Err(AttachError::io(format!("make {}", path.display()), e)),
     }
     alone(path)
@@ -139,8 +145,12 @@ fn private(path: PathBuf) -> Result<PathBuf, AttachError> {
 fn alone(path: PathBuf) -> Result<PathBuf, AttachError> {
     let meta = std::fs::symlink_metadata(&path)
         .map_err(|e| AttachError::io(format!("look at {}", path.display()), e))?;
-    let own = meta.is_dir() && meta.uid() == rustix::process::geteuid().as_raw();
-    if own && meta.mode() & 0o077 == 0 { Ok(path) } else { Err(AttachError::UnsafeFolder { path, own }) }
+    let owner = Some(meta.uid()).filter(|user| *user != rustix::process::geteuid().as_raw());
+    let own = meta.is_dir() && owner.is_none();
+    match own && meta.mode() & 0o077 == 0 {
+        true => Ok(path),
+        false => Err(AttachError::UnsafeFolder { path, own, owner }),
+    }
 }
 
 /// Names in a session's folder.

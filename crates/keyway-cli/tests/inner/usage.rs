@@ -148,6 +148,9 @@ fn no_verb_is_advised_an_option_that_it_lacks() {
     assert_eq!(of("open", "run it, or use --attach nbd"), "run it, or use --attach nbd");
     let command = "open it: keyway open v --attach nbd; (--attach files) does, too";
     assert_eq!(of("put", command), command.replace("(--", "(keyway open --"));
+    let after = "go on with `keyway resume v` and any --attach";
+    assert_eq!(of("put", after), after);
+    assert_eq!(of("put", "`keyway ls` does, --attach too"), "`keyway ls` does, keyway open --attach too");
     assert_eq!(of("put", "`x --attach`, --no-such --yes"), "`x --attach`, --no-such --yes");
 }
 

@@ -140,8 +140,8 @@ explain! { BitLockerError, through Store | Layout {
     Self::Unsupported(Unsupported::Vista) => [Unsupported Contents, ConvertInWindowsOrRepair],
     Self::Unsupported(Unsupported::Method(_)) => [Unsupported Contents, NewerRelease],
     Self::Unsupported(Unsupported::Pieces) => [Unsupported Contents, LetWindowsFinish],
-    Self::NoSuchProtector { .. } => [NoSuchProtector Secret, GiveAnySecret],
-    Self::NoSecret(_) => [NoSecret Request, GiveAnySecret],
+    Self::NoSuchProtector { has, .. } => [NoSuchProtector Secret, (give_one_of(has))],
+    Self::NoSecret(has) => [NoSecret Request, (give_one_of(has))],
     Self::WrongPassword(others, looks) =>
         [WrongSecret Secret, CheckPassword, ..looks.advice().into_iter().chain(other_protectors(others))],
     Self::WrongRecoveryPassword(_) => [WrongRecoveryPassword Secret, FindPaper],
@@ -154,6 +154,19 @@ explain! { BitLockerError, through Store | Layout {
     Self::Stopped => [Interrupted Stopped],
     Self::Cipher(_) => [Ours, ReportWithDoctor],
 } }
+
+/// What this program can be given of what a volume opens with.
+fn give_one_of(has: &[Protection]) -> Advice {
+    use Protection as P;
+    Advice::GiveAnySecret {
+        password: has.contains(&P::Password),
+        recovery_password: has.contains(&P::RecoveryPassword),
+        startup_key: has.contains(&P::StartupKey),
+        tpm: has
+            .iter()
+            .any(|kind| matches!(kind, P::Tpm | P::TpmPin | P::TpmStartupKey | P::TpmPinStartupKey)),
+    }
+}
 
 /// What else opens a volume, as its owner knows it: Windows shows the first eight digits of an identifier.
 fn other_protectors(others: &[(Protection, Guid)]) -> Option<Advice> {

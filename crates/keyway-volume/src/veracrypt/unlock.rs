@@ -242,11 +242,21 @@ fn find(
     let wanted = Wanted { candidates, formats, hash, pim, store_bytes, watch };
     search(wanted, password).map_err(|none| match unreadable {
         Some(e) if none.damaged.is_none() => e.into(),
-        _ => failure(&none, Looks::of(&secrets.password)),
+        _ => failure(&none, Looks::of(&secrets.password), narrowed(request)),
     })
 }
 
-fn failure(none: &NoMatch, looks: Looks) -> VolumeError {
+/// What was asked for alone: the right one may be another.
+fn narrowed(request: &UnlockRequest<'_>) -> Vec<&'static str> {
+    let all = [
+        ("format", request.format.is_some()),
+        ("hash", request.hash.is_some()),
+        ("header", request.header != HeaderChoice::Auto),
+    ];
+    all.into_iter().filter_map(|(what, is_named)| is_named.then_some(what)).collect()
+}
+
+fn failure(none: &NoMatch, looks: Looks, narrowed: Vec<&'static str>) -> VolumeError {
     match none.damaged {
         Some((_, HeaderFault::Version(version))) if version > 5 => {
             VolumeError::Unsupported(Unsupported::HeaderVersion(version))
@@ -255,7 +265,7 @@ fn failure(none: &NoMatch, looks: Looks) -> VolumeError {
             VolumeError::Unsupported(Unsupported::InPlaceIncomplete { encrypted, total: volume })
         }
         Some((place, fault)) => VolumeError::DamagedHeader { place, fault },
-        None => VolumeError::WrongSecret { argon2id_skipped: none.argon2id_skipped, looks },
+        None => VolumeError::WrongSecret { argon2id_skipped: none.argon2id_skipped, looks, narrowed },
     }
 }
 

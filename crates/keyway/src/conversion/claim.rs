@@ -21,7 +21,11 @@ pub(super) fn is_under_way(store: &dyn Store) -> Result<bool, Error> {
 /// No conversion of it is under way, of either format or from one to the other.
 pub fn refuse_if_begun(path: &Path) -> Result<(), Error> {
     match Found::find(&medium::look(path)?)? {
-        Some(_) => Err(ConversionError::UnderWay(path.to_owned()).into()),
+        Some(_) => Err(match running(path)?.filter(|other| other.pid.unsigned_abs() != std::process::id()) {
+            Some(other) => ConversionError::Running { path: path.to_owned(), pid: other.pid },
+            None => ConversionError::UnderWay(path.to_owned()),
+        }
+        .into()),
         None => Ok(()),
     }
 }

@@ -18,6 +18,7 @@ use keyway_convert::bitlocker::{self as convert, Next as NextRun, Proof};
 use keyway_convert::cross_format::{self, BothSecrets, Direction};
 use keyway_convert::veracrypt::{self, ResumeSecrets};
 use keyway_convert::{ConversionKind, ConvertError, PlannedConversion};
+use keyway_error::{Explain, Fault};
 use keyway_fs::FoundFileSystem;
 use keyway_secret::SecretBytes;
 use keyway_store::{FileStore, Store};
@@ -52,6 +53,9 @@ pub(super) fn resumption(request: &ConversionRequest) -> Result<(ConversionPlan,
     }
     let named = request.journal.as_deref();
     let journal = found.as_ref().map_or(Ok(None), |found| found.journal(path, named));
+    if named.is_some() && matches!(journal, Ok(None)) && found.as_ref().is_some_and(Found::in_front) {
+        return Err(ConversionError::JournalOnVolume(path.to_owned()).into());
+    }
     let journal = match &found {
         Some(Found::BitLocker(found)) if !found.in_front => journal,
         _ => Ok(journal?),
@@ -223,6 +227,10 @@ fn resume_cross_format(
         Direction::ToBitLocker if request.sources.names_bitlocker() => (own, &same),
         _ => (request.new_or_own(), own),
     };
+    let in_new = !request.new.is_given() && (own.pim.is_some() || !own.keyfiles.is_empty());
+    if in_new && mark.direction == Direction::ToVeraCrypt {
+        return Err(ConversionError::NewKeyfiles(request.path.clone()).into());
+    }
     read_twice(veracrypt, bitlocker)?;
     let (of_veracrypt, of_bitlocker) = (std::ptr::eq(veracrypt, own), std::ptr::eq(bitlocker, own));
     let sources = Sources { password: bitlocker.clone(), ..request.sources.clone() };
@@ -254,8 +262,9 @@ fn resume_cross_format(
     }
     let both = BothSecrets { veracrypt: &veracrypt, bitlocker: &UnlockRequest::new(&bitlocker) };
     // The marker and the file are anybody's until both volumes open.
+    let direction = mark.direction;
     let planned = cross_format::CrossFormatPlan::resume(&store, file.store(), mark, &both);
-    let planned = planned.map_err(|e| request.said(e))?;
+    let planned = planned.map_err(|e| of_which(request, direction, e))?;
     let file = file.for_writing()?;
     if !found.in_front {
         use cross_format::CrossFormatMedium as Left;
@@ -276,6 +285,19 @@ fn resume_cross_format(
         journal: Some(file),
         made: Made::default(),
     })))
+}
+
+/// Which of the two secrets it was that opened nothing.
+fn of_which(request: &ConversionRequest, direction: Direction, error: ConvertError) -> Error {
+    let is_new = matches!(
+        (&error, direction),
+        (ConvertError::Volume(_), Direction::ToVeraCrypt)
+            | (ConvertError::BitLocker(_), Direction::ToBitLocker)
+    );
+    match is_new && error.explain().fault == Fault::Secret {
+        true => ConversionError::NewSecret { path: request.path.clone(), error }.into(),
+        false => request.said(error),
+    }
 }
 
 fn resume_bitlocker(

@@ -16,6 +16,14 @@ impl TpmSource {
         startup_keys: &[StartupKey],
         secrets: &dyn Secrets,
     ) -> Result<Secret, Error> {
+        let by_tpm = |kind| {
+            use Protection::{Tpm, TpmPin, TpmPinStartupKey, TpmStartupKey};
+            matches!(kind, Tpm | TpmPin | TpmStartupKey | TpmPinStartupKey)
+        };
+        // Before a TPM is looked for, which there need not be, or a PIN is asked for.
+        if !seen.info.key_protectors.iter().any(|p| by_tpm(p.kind)) {
+            return Err(TpmProtectorError::NoProtector.into());
+        }
         let pinned = |kind| matches!(kind, Protection::TpmPin | Protection::TpmPinStartupKey);
         let typed = match &self.pin {
             Some(from) => Some(from.read()?),

@@ -2,7 +2,7 @@
 
 use super::password::standard_input;
 use super::question::{Question, Secrets, Subject, Wanted};
-use super::{PasswordSource, SecretRole, Sources, one_standard_input};
+use super::{PasswordSource, Sources, one_standard_input};
 use crate::error::{Error, Misuse};
 use keyway_secret::SecretBytes;
 use keyway_volume::bitlocker::{
@@ -69,7 +69,7 @@ impl Sources {
         if self.asks_recovery_password {
             let subject = Subject::Volume(path.to_owned());
             let typed = asked.answer(&Question::new(Wanted::RecoveryPassword, &subject))?;
-            let typed = typed.ok_or(Misuse::NoPassword(SecretRole::Own))?;
+            let typed = typed.ok_or(Misuse::NoRecoveryPassword)?;
             secrets.push(Secret::RecoveryPassword(recovery_in(&typed)?));
         }
         Ok(secrets)

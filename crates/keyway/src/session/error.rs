@@ -7,7 +7,7 @@ use keyway_attach::session::{Lack, LackReason, Need, Wish};
 use keyway_attach::user_mount;
 use keyway_error::{Advice, Kind, explain};
 use keyway_fs::FileSystemKind;
-use keyway_store::StoreError;
+use keyway_store::{StoreError, close_as};
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -124,7 +124,7 @@ explain! { SessionError, through Refused | HostSecret {
         meaning.advice = vec![Advice::CloseNamed { volume: volume.clone() }];
         meaning
     },
-    Self::Others { path, .. } => [NotPermitted Machine, BecomeRoot; path],
+    Self::Others { path, other } => [NotPermitted Machine, (close_as(other.user, other.pid, path.clone())); path],
     Self::Lacks { purpose: Purpose::Cache, .. } => [NotPermitted Machine, RootOrNoCache],
     Self::Lacks { lack: Lack { reason: LackReason::NoFusermount, .. }, .. } => [NotPermitted Machine, InstallFuse],
     Self::Lacks { purpose: Purpose::Mount, lack: Lack { need: Need::LoopDevice, .. } } => [NotPermitted Machine, RootOrFile],

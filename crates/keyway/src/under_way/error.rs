@@ -73,6 +73,21 @@ pub enum ConversionError {
     /// What was named as the journal is a link, a pipe, a device or the like.
     #[error("{} is no regular file, so it is no journal", .0.display())]
     NoJournalFile(PathBuf),
+    /// A journal was named, and the conversion has its own on the volume.
+    #[error("the journal of the conversion of {} is on it", .0.display())]
+    JournalOnVolume(PathBuf),
+    /// What should open the volume that it becomes does not: the new one's secret is not the old one's.
+    #[error("the secret of the new volume, which {} becomes, is wrong: {error}", path.display())]
+    NewSecret {
+        /// What is converted.
+        path: PathBuf,
+        /// Why it does not open.
+        #[source]
+        error: ConvertError,
+    },
+    /// Keyfiles or a PIM for the BitLocker volume that it was.
+    #[error("keyfiles and PIM are those of the new volume, which {} becomes; a BitLocker volume has none", .0.display())]
+    NewKeyfiles(PathBuf),
     /// It isn't begun, or not as it was asked for.
     #[error(transparent)]
     Refused(#[from] ConversionRefusal),
@@ -115,6 +130,13 @@ explain! { ConversionError, through Refused {
         [NoJournal State, SayWhereJournal { made_as: made_as.clone() }; volume],
     Self::JournalMissing { journal, made_as } => [NoJournal State, MountJournal { made_as: made_as.clone() }; journal],
     Self::NoJournalFile(path) => [NotSuitable State, NameJournalItself; path],
+    Self::JournalOnVolume(path) => [Usage Request, LeaveOutJournal; path],
+    Self::NewSecret { path, error } => {
+        let mut meaning = instead(error.explain().about(path), Advice::GiveSecretOfNewVolume);
+        meaning.advice.extend(error.advice().into_iter().filter(|step| *step != Advice::CheckSecrets));
+        meaning
+    },
+    Self::NewKeyfiles(path) => [Usage Request, GiveSecretOfNewVolume; path],
     Self::Interrupted { path, error } => {
         let mut meaning = error.explain();
         if meaning.kind == Kind::NoSpace {

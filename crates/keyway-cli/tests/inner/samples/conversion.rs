@@ -124,6 +124,12 @@ pub(super) fn converting() -> Vec<Failure> {
         C::JournalElsewhere { volume: v(), made_as: made_as() },
         C::JournalMissing { journal: journal(), made_as: made_as() },
         C::NoJournalFile(journal()),
+        C::JournalOnVolume(v()),
+        C::NewSecret {
+            path: v(),
+            error: E::BitLocker(BitLockerError::WrongPassword(Vec::new(), Looks::default()))
+        },
+        C::NewKeyfiles(v()),
         C::Interrupted { path: path(), error: E::Store(failed(Operation::Write)) },
         C::Interrupted { path: path(), error: E::NoJournal },
         C::Holes { path: path(), source: io(28) },

@@ -61,6 +61,8 @@ pub(super) fn library() -> Vec<Failure> {
         Error::Random(random()),
         Misuse::NotBitLocker(v()),
         Misuse::NoKeyfiles,
+        Misuse::IsBitLocker("v.img".into()),
+        Misuse::NoRecoveryPassword,
         Misuse::NothingHidden,
         Misuse::SizeOfADevice,
         Misuse::NoSize,

@@ -28,14 +28,27 @@ pub(super) fn veracrypt() -> Vec<Failure> {
     use VolumeError as E;
     let damaged = |place, fault| E::DamagedHeader { place, fault };
     failures![
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::default() },
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::of(b"SECRET") },
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::of(b"\xef\xbb\xbf seCret\r") },
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::of(b"s\0e\0") },
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::of(b"\xff") },
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::of("u\u{308}".as_bytes()) },
-        E::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Memory), looks: Looks::default() },
-        E::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Cost), looks: Looks::default() },
+        E::WrongSecret { argon2id_skipped: None, looks: Looks::default(), narrowed: vec![] },
+        E::WrongSecret { argon2id_skipped: None, looks: Looks::default(), narrowed: vec!["hash"] },
+        E::WrongSecret { argon2id_skipped: None, looks: Looks::of(b"SECRET"), narrowed: vec![] },
+        E::WrongSecret {
+            argon2id_skipped: None,
+            looks: Looks::of(b"\xef\xbb\xbf seCret\r"),
+            narrowed: vec![]
+        },
+        E::WrongSecret { argon2id_skipped: None, looks: Looks::of(b"s\0e\0"), narrowed: vec![] },
+        E::WrongSecret { argon2id_skipped: None, looks: Looks::of(b"\xff"), narrowed: vec![] },
+        E::WrongSecret { argon2id_skipped: None, looks: Looks::of("u\u{308}".as_bytes()), narrowed: vec![] },
+        E::WrongSecret {
+            argon2id_skipped: Some(Argon2idSkipped::Memory),
+            looks: Looks::default(),
+            narrowed: vec![]
+        },
+        E::WrongSecret {
+            argon2id_skipped: Some(Argon2idSkipped::Cost),
+            looks: Looks::default(),
+            narrowed: vec![]
+        },
         E::WrongProtectionSecret,
         E::IsHidden,
         E::NoSecret,
