@@ -461,11 +461,7 @@ fn a_lost_first_sector_is_found_out_and_made_anew() {
     file.write_all_at(&[0; 8192], 0).expect("written");
     let error = &cli.json(4, "open @v --password-file @pw")["error"];
     assert!(error["hint"].as_str().is_some_and(|hint| hint.contains("--format bitlocker")), "{error}");
-    cli.refused(
-        "usage",
-        "if it is one whose first sector is lost, add --format",
-        "header repair @v --password-file @pw",
-    );
+    cli.fails(4, "damaged", "--format bitlocker", "header repair @v --password-file @pw");
     // With the format named, everything that only reads works.
     assert_eq!(cli.json(0, "info @v --format bitlocker")["metadata_copies"][2]["state"], "good");
     assert!(cli.ends(0, "cat @v --format bitlocker --password-file @pw").stdout == whole);

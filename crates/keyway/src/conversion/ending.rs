@@ -9,7 +9,7 @@ use keyway_convert::{ConversionKind, ConvertError, PlannedConversion, Stopped};
 
 /// An error in the middle of a conversion.
 pub(super) fn interrupted(request: &ConversionRequest) -> impl Fn(ConvertError) -> Error + '_ {
-    |error| request.said(ConversionError::Interrupted { path: request.path.clone(), error })
+    |error| request.said(ConversionError::Interrupted { path: request.path.clone(), error: Box::new(error) })
 }
 
 /// Removes a journal that is not needed any more.

@@ -295,7 +295,7 @@ fn of_which(request: &ConversionRequest, direction: Direction, error: ConvertErr
             | (ConvertError::BitLocker(_), Direction::ToBitLocker)
     );
     match is_new && error.explain().fault == Fault::Secret {
-        true => ConversionError::NewSecret { path: request.path.clone(), error }.into(),
+        true => ConversionError::NewSecret { path: request.path.clone(), error: Box::new(error) }.into(),
         false => request.said(error),
     }
 }

@@ -83,7 +83,7 @@ pub enum ConversionError {
         path: PathBuf,
         /// Why it does not open.
         #[source]
-        error: ConvertError,
+        error: Box<ConvertError>,
     },
     /// Keyfiles or a PIM for the BitLocker volume that it was.
     #[error("keyfiles and PIM are those of the new volume, which {} becomes; a BitLocker volume has none", .0.display())]
@@ -98,7 +98,7 @@ pub enum ConversionError {
         path: PathBuf,
         /// Why.
         #[source]
-        error: ConvertError,
+        error: Box<ConvertError>,
     },
     /// There is no room for the holes of a file, which are filled when it is converted.
     #[error("could not take room for {}: {source}", path.display())]

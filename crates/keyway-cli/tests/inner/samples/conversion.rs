@@ -127,11 +127,11 @@ pub(super) fn converting() -> Vec<Failure> {
         C::JournalOnVolume(v()),
         C::NewSecret {
             path: v(),
-            error: E::BitLocker(BitLockerError::WrongPassword(Vec::new(), Looks::default()))
+            error: Box::new(E::BitLocker(BitLockerError::WrongPassword(Vec::new(), Looks::default())))
         },
         C::NewKeyfiles(v()),
-        C::Interrupted { path: path(), error: E::Store(failed(Operation::Write)) },
-        C::Interrupted { path: path(), error: E::NoJournal },
+        C::Interrupted { path: path(), error: Box::new(E::Store(failed(Operation::Write))) },
+        C::Interrupted { path: path(), error: Box::new(E::NoJournal) },
         C::Holes { path: path(), source: io(28) },
     ]);
     all
