@@ -80,6 +80,9 @@ pub enum LabError {
     /// What is asked for does not go together.
     #[error("{0}")]
     Unsuited(String),
+    /// What should go on was measured in another way than it is asked for now.
+    #[error("what should go on was measured {0}: give it the options that it had")]
+    MeasuredOtherwise(&'static str),
     /// The system refused.
     #[error("could not {doing} {path}: {source}")]
     Io {
@@ -178,6 +181,7 @@ explain! { LabError, through Attach | Store | Device | Trace {
     Self::NoFolder(_) => [Usage Request, NameMountedFolders],
     Self::NeverUnlocked => [Usage Request, CompareFormats],
     Self::Unsuited(_) => [Request, ListWorkloads],
+    Self::MeasuredOtherwise(_) => [Request, NameSavedResults],
     Self::TooSmall { .. } => [TooSmall State, LargerOrSmallerTest],
     Self::WouldDestroy { .. } => [WouldDestroy Request, DestroyData],
     Self::InUse { .. } => [Busy InUse, FreeItOrFolder],

@@ -3,6 +3,7 @@
 use crate::cell::{Cell, Mix};
 use crate::entrant::Entrant;
 use crate::error::LabError;
+use crate::findings::Findings;
 use crate::interleave::{Outcome, Slot, Watch, interleave};
 use crate::judge::{CellFacts, EntrantFacts, Judging};
 use crate::load::{self, Turn, seed_of};
@@ -21,20 +22,6 @@ const RAMP: (f64, Duration) = (0.1, Duration::from_millis(100));
 /// A new ring's first requests wait until the kernel has started its workers, on a busy machine for
 /// some of the scheduler's turns.
 const RING_RAMP: Duration = Duration::from_millis(20);
-
-/// What came of a workload.
-pub struct Findings {
-    /// The rows.
-    pub comparisons: Vec<Comparison>,
-    /// The samples behind them.
-    pub series: Vec<Series>,
-    /// What was not done.
-    pub missing: Vec<String>,
-    /// Remarks for the reader.
-    pub notes: Vec<String>,
-    /// Why it ended early.
-    pub error: Option<LabError>,
-}
 
 /// Measures a workload of requests on all entrants, the first of which is the baseline. `original` is
 /// the workload before it was changed.

@@ -1,7 +1,7 @@
 //! A comparison that goes on: what was measured before is taken over, and what is missing or undecided is measured.
 
 use crate::error::LabError;
-use crate::experiment::Findings;
+use crate::findings::Findings;
 use crate::plan::ExperimentPlan;
 use crate::result::{Comparison, Document, Series};
 use crate::workload::{Turns, Workload};
@@ -82,7 +82,7 @@ pub(crate) fn must_fit(
         }
         () => return Ok(()),
     };
-    Err(LabError::Unsuited(format!("what goes on was measured {what}: give it the options that it had")))
+    Err(LabError::MeasuredOtherwise(what))
 }
 
 #[cfg(test)]

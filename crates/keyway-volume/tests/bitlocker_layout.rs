@@ -239,6 +239,6 @@ fn a_volume_that_was_cut_off_says_so() {
     let store = MemStore::from_vec(image);
     let unlocked = unlock(&store, &UnlockRequest::new(&[])).expect("it opens");
     let cut = Warning::CutOff { expected: 2048 * KIB, present: 1024 * KIB };
-    assert_eq!(unlocked.warnings, [Warning::Suspended, cut]);
+    assert_eq!(unlocked.warnings, [Warning::Suspended, cut, Warning::ReadOnly(ReadOnly::CutOff)]);
     assert_eq!(unlocked.layout.size(), store.size());
 }

@@ -7,7 +7,7 @@ mod traces;
 
 use crate::entrant::Entrant;
 use crate::error::LabError;
-use crate::experiment::Findings;
+use crate::findings::Findings;
 use crate::interleave::{Outcome, Slot, Watch, interleave};
 use crate::judge::{CellFacts, EntrantFacts, Judging, judge};
 use crate::load::{Lane, Meter};
