@@ -157,7 +157,7 @@ fn a_wrong_pin_costs_a_try_and_a_missing_one_does_not() {
         panic!("{error}")
     };
     assert_eq!((error.fault(), lockout.failures), (Fault::Secret, 1));
-    assert_eq!(error.advice(), [Advice::TriesLeft { tries: lockout.tries_left() }]);
+    assert_eq!(error.advice(), [Advice::CheckPin, Advice::TriesLeft { tries: lockout.tries_left() }]);
     assert_eq!(failures(&mut tpm), 1);
 
     let damaged = [StartupKey {
