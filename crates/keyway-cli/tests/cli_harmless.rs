@@ -39,7 +39,7 @@ fn a_bitlocker_volume_that_is_cut_is_read_and_not_changed() {
             &format!("{verb} --password-file @pw"),
         );
     }
-    cli.refused("unsupported", "copied completely", "resize @v --size 64M --password-file @pw --yes");
+    cli.fails(5, "unsupported", "copied completely", "resize @v --size 64M --password-file @pw --yes");
     assert_eq!(cli.path("v").metadata().expect("there").len(), cut);
     cli.ends(0, "cat @v --length 65536 --password-file @pw");
     let left = fs::read(cli.path("v")).expect("a volume");
