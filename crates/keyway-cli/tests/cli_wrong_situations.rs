@@ -174,7 +174,13 @@ const SITUATIONS: &[Situation] = &[
     ("resize @v --size 100K WITH --yes", 2, "usage", "the least is", "--size"),
     ("cat @v WITH --offset 2M", 2, "usage", "past the end", "ask for less"),
     // What this machine lacks.
-    ("cat @b --tpm=swtpm:path=nothing", 5, "no-tpm", "there is no TPM", "name another"),
+    (
+        "cat @b --tpm=swtpm:path=nothing",
+        3,
+        "no-such-protector",
+        "no protector with a TPM",
+        "keyway protector list",
+    ),
     ("bench --kernel neon", 2, "usage", "no kernel called", "it has: portable"),
     (
         "serve @v --nbd tcp:0.0.0.0:10809 WITH",
