@@ -188,9 +188,10 @@ impl From<Error> for Failure {
         match error {
             Error::At { path, error } => Self::from(*error).about(&path),
             Error::System { doing, path, source } => Self::io(doing, &path, &source),
-            Error::Answer(source) if source.is::<Self>() => source
-                .downcast::<Self>()
-                .map_or_else(|source| Self::explained(&Error::Answer(source)), |failure| *failure),
+            Error::Answer(source) => match source.downcast::<Self>() {
+                Ok(failure) => *failure,
+                Err(source) => Self::explained(&Error::Answer(source)),
+            },
             Error::Misuse(error) => error.into(),
             Error::TakenBack { error, left } => {
                 let mut failure = Self::from(*error).also(&words::sentence(&left));

@@ -198,9 +198,7 @@ impl VeraCryptMarker {
 
     /// The size of the medium on which this page is a marker.
     pub(crate) fn size_in(page: &[u8]) -> Option<u64> {
-        Self::parse(page)
-            .map(|marker| (marker.size, marker.fits(marker.size)))
-            .and_then(|(size, fits)| fits.then_some(size))
+        Self::parse(page).filter(|marker| marker.fits(marker.size)).map(|marker| marker.size)
     }
 
     /// Whether it can be this medium's: whatever is computed from it lies inside.
@@ -251,6 +249,12 @@ pub(crate) fn unframe(page: &[u8], magic: &[u8; 16]) -> Option<([u8; FRAME], Vec
     }
     let crc = payload.split_off(CRC_AT);
     (crc32fast::hash(&payload).to_le_bytes() == *crc && payload.starts_with(magic)).then_some((id, payload))
+}
+
+/// The size that a page of that magic number says its medium has: those of BitLocker and of two formats have it in one place.
+pub(crate) fn size_said(page: &[u8], magic: &[u8; 16]) -> Option<u64> {
+    let (_, body) = unframe(page, magic)?;
+    Some(u64::from_le_bytes(*body.get(24..)?.first_chunk()?))
 }
 
 /// Whether any part of the marker with that identifier has been written over this page: it is at an end of

@@ -64,8 +64,8 @@ advice! {
     DetachLoop { device: String } = "detach-loop": "Detach the loop device.",
     CloseVolume { #[serde(with = "path_text")] path: PathBuf, pid: u32 } = "close-volume":
         "A process of Keyway's has it: close the volume, or wait until it ends.",
-    CloseVolumeAs { sudo: String, #[serde(with = "path_text")] path: PathBuf, pid: u32 } = "close-volume-as":
-        "A process of Keyway's has it for another user: close the volume as that one, by this command before the verb, or wait.",
+    CloseVolumeAs { user: String, variables: String, #[serde(with = "path_text")] path: PathBuf, pid: u32 } = "close-volume-as":
+        "A process of Keyway's has it for another user: close the volume as that one, with these variables, or wait.",
     WaitForProcess { pid: u32 } = "wait-for-process": "Wait until the process ends, or end it.",
     CloseUsersOf { #[serde(with = "path_text")] path: PathBuf } = "close-users-of":
         "Close what uses it, whoever that is.",

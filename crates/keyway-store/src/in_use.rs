@@ -88,14 +88,12 @@ impl InUse {
 
 /// What closes a volume that another user's process of ours has: the same verb as that user.
 pub fn close_as(user: u32, pid: u32, path: PathBuf) -> Advice {
-    let sudo = match user {
-        0 => "sudo".to_owned(),
-        other => format!("sudo -u {}{}", name_of(other), folders_of(pid)),
-    };
-    Advice::CloseVolumeAs { sudo, path, pid }
+    // Root finds its own sessions.
+    let variables = if user == 0 { String::new() } else { folders_of(pid) };
+    Advice::CloseVolumeAs { user: name_of(user), variables, path, pid }
 }
 
-/// A user's name, else the number, as sudo takes them.
+/// A user's name, else the number behind `#`, as sudo takes them.
 fn name_of(user: u32) -> String {
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let named = users.lines().find_map(|line| {
@@ -103,10 +101,11 @@ fn name_of(user: u32) -> String {
         let (name, number) = (fields.next()?, fields.nth(1)?);
         (number.parse() == Ok(user) && is_plain(name)).then(|| name.to_owned())
     });
-    named.unwrap_or_else(|| format!("'#{user}'"))
+    named.unwrap_or_else(|| format!("#{user}"))
 }
 
-/// Where that process has its sessions, as variables before a command: sudo gives it none of the user's own. Only root sees them.
+/// Where that process has its sessions, as variables of its own: another process of that user does not get them by itself. Only
+/// root sees them.
 fn folders_of(pid: u32) -> String {
     let all = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     let all = all.split(|byte| *byte == 0).filter_map(|one| std::str::from_utf8(one).ok());
@@ -115,7 +114,7 @@ fn folders_of(pid: u32) -> String {
             ["KEYWAY_RUNTIME_DIR", "XDG_RUNTIME_DIR"].contains(&name) && is_plain(value)
         })
     });
-    wanted.map(|one| format!(" {one}")).collect()
+    wanted.collect::<Vec<_>>().join(" ")
 }
 
 /// Nothing in it means anything to a shell.

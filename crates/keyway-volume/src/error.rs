@@ -82,7 +82,7 @@ pub enum VolumeError {
 fn damaged(place: HeaderLocation, fault: HeaderFault) -> String {
     match fault {
         HeaderFault::BeyondEnd { present: BACKUP_BYTES, .. } => {
-            "this is a backup of a volume's header, and not the volume".to_owned()
+            "this is as long as a backup of a volume's header, and not the volume".to_owned()
         }
         HeaderFault::BeyondEnd { end, present } => format!(
             "this is not the whole volume: its data area ends at byte {end}, and the file or device at {present}"

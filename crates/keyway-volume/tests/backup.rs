@@ -1,6 +1,9 @@
 //! Header backups: written, read back, restored to damaged volumes; foreign volumes too.
 #![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
 
+mod filled_support;
+
+use filled_support::fill;
 use keyway_engine::{Access, Device};
 use keyway_secret::SecretBytes;
 use keyway_store::{MemStore, Store};
@@ -30,17 +33,8 @@ fn pair() -> Arc<MemStore> {
     let store = Arc::new(MemStore::from_vec(Rng::new(3).bytes(SIZE)));
     create(&store, &quick(&secrets(OUTER)), &()).expect("created");
     create_hidden(&store, 128 << 10, &quick(&secrets(HIDDEN)), None, &()).expect("created");
-    [OUTER, HIDDEN].into_iter().for_each(|password| fill(&store, password));
+    [OUTER, HIDDEN].into_iter().for_each(|password| fill(&store, &request(&secrets(password))));
     store
-}
-
-/// Puts what an NTFS file system begins with into a volume: what is in it shows whose it is.
-fn fill(store: &Arc<MemStore>, password: &str) {
-    let unlocked = unlock(store, &request(&secrets(password))).expect("opens");
-    let device = Device::new(Box::new(store.clone()), unlocked.layout, Access::ReadWrite).expect("fits");
-    let mut sector = [0; 512];
-    sector[..11].copy_from_slice(b"\xebR\x90NTFS    ");
-    device.write_at(&sector, 0).expect("written");
 }
 
 fn request(secrets: &Secrets) -> UnlockRequest<'_> {

@@ -5,8 +5,10 @@
 //! lies each verb was told: operations, lies, and what it said: done, as before, changed, failed.
 #![allow(clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "a test fails by panicking")]
 
+mod filled_support;
 mod lying_support;
 
+use filled_support::fill;
 use keyway_engine::{Access, Device, Layout};
 use keyway_secret::SecretBytes;
 use keyway_store::{MemStore, Store};
@@ -51,19 +53,10 @@ fn pair() -> Vec<u8> {
         let store = Arc::new(MemStore::from_vec(Rng::new(3).bytes(SIZE)));
         create(&store, &quick(&secrets(OUTER)), &()).expect("created");
         create_hidden(&store, HIDDEN_SIZE, &quick(&secrets(HIDDEN)), None, &()).expect("created");
-        [OUTER, HIDDEN].into_iter().for_each(|password| fill(&store, password));
+        [OUTER, HIDDEN].into_iter().for_each(|password| fill(&store, &request(&secrets(password))));
         store.snapshot()
     });
     PAIR.clone()
-}
-
-/// Puts what an NTFS file system begins with into a volume: what is in it shows whose it is.
-fn fill(store: &Arc<MemStore>, password: &str) {
-    let unlocked = unlock(store, &request(&secrets(password))).expect("opens");
-    let device = Device::new(Box::new(store.clone()), unlocked.layout, Access::ReadWrite).expect("fits");
-    let mut sector = [0; 512];
-    sector[..11].copy_from_slice(b"\xebR\x90NTFS    ");
-    device.write_at(&sector, 0).expect("written");
 }
 
 /// By what lies in the places of headers, the password, and which copy is asked.

@@ -2,6 +2,9 @@
 //! volume opens with the old or the new secret, and its data is as it was.
 #![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
 
+mod filled_support;
+
+use filled_support::fill;
 use keyway_engine::{Access, Device};
 use keyway_secret::SecretBytes;
 use keyway_store::{FaultPlan, FaultStore, MemStore, Operation, Store, StoreError};
@@ -52,17 +55,8 @@ fn pair() -> Vec<u8> {
     let store = Arc::new(MemStore::from_vec(Rng::new(3).bytes(SIZE)));
     create(&store, &quick(&secrets(OLD)), &()).expect("created");
     create_hidden(&store, 128 << 10, &quick(&secrets(HIDDEN)), None, &()).expect("created");
-    [OLD, HIDDEN].into_iter().for_each(|password| fill(&store, password));
+    [OLD, HIDDEN].into_iter().for_each(|password| fill(&store, &request(&secrets(password))));
     store.snapshot()
-}
-
-/// Puts what an NTFS file system begins with into a volume: what is in it shows whose it is.
-fn fill(store: &Arc<MemStore>, password: &str) {
-    let unlocked = unlock(store, &request(&secrets(password))).expect("opens");
-    let device = Device::new(Box::new(store.clone()), unlocked.layout, Access::ReadWrite).expect("fits");
-    let mut sector = [0; 512];
-    sector[..11].copy_from_slice(b"\xebR\x90NTFS    ");
-    device.write_at(&sector, 0).expect("written");
 }
 
 /// All of the data, if the password opens the volume.

@@ -55,10 +55,14 @@ pub fn detect(path: &Path, arguments: &UnlockArguments, progress: &dyn Progress)
 /// It can't be read, or is half converted: nothing but that conversion may touch it.
 pub fn family(path: &Path, arguments: &UnlockArguments) -> Result<Family, Error> {
     let store = look(path, arguments)?;
-    match half_converted(&store)? {
-        Some(conversion) => Err(Error::HalfConverted { path: path.to_owned(), conversion }),
-        None => family_of(path, &store, arguments),
-    }
+    must_not_be_half_converted(path, &store)?;
+    family_of(path, &store, arguments)
+}
+
+/// Refuses what is half converted: all of it can still be had, and nothing but the conversion's end gives it back.
+pub(crate) fn must_not_be_half_converted(path: &Path, store: &dyn Store) -> Result<(), Error> {
+    let refused = |conversion| Err(Error::HalfConverted { path: path.to_owned(), conversion });
+    half_converted(store).map_err(|e| e.at(path))?.map_or(Ok(()), refused)
 }
 
 /// Refuses what is plainly no VeraCrypt or TrueCrypt volume before anybody is asked for its secret. Who has said what it is

@@ -53,7 +53,7 @@
 
 use crate::free_space::FreeSpace;
 use crate::journal::{RECORD_BYTES, SLOTS, Slot, SlotTable};
-use crate::marker::{ConversionKind, JournalLocation, MARKER_BYTES, frame, has_touched, unframe};
+use crate::marker::{ConversionKind, JournalLocation, MARKER_BYTES, frame, has_touched, size_said, unframe};
 use crate::ranges::without;
 use keyway_store::{AlignedBuf, Store, StoreError};
 use keyway_volume::bitlocker::{Block, HEAD_BYTES, Method, NewDataKey, SEALED_KEY_BYTES};
@@ -245,9 +245,7 @@ impl BitLockerMarker {
 
     /// The size of the medium on which this page is a marker.
     pub(crate) fn size_in(page: &[u8]) -> Option<u64> {
-        let (_, body) = unframe(page, &MAGIC)?;
-        let size = u64::from_le_bytes(*body.get(24..)?.first_chunk()?);
-        Self::parse(page, size).map(|mark| mark.size)
+        Self::parse(page, size_said(page, &MAGIC)?).map(|mark| mark.size)
     }
 
     fn parse(page: &[u8], store_bytes: u64) -> Option<Self> {

@@ -16,7 +16,7 @@
 //! ```
 
 use crate::journal::{RECORD_BYTES, SLOTS, SlotTable, is_segment};
-use crate::marker::{MARKER_BYTES, frame, has_touched, tail, unframe};
+use crate::marker::{MARKER_BYTES, frame, has_touched, size_said, tail, unframe};
 use crate::veracrypt::end_group;
 use keyway_error::enum_table;
 use keyway_store::{AlignedBuf, Store, StoreError};
@@ -113,9 +113,7 @@ impl CrossFormatMarker {
 
     /// The size of the medium on which this page is a marker.
     pub(crate) fn size_in(page: &[u8]) -> Option<u64> {
-        let (_, body) = unframe(page, &MAGIC)?;
-        let size = u64::from_le_bytes(*body.get(24..)?.first_chunk()?);
-        Self::parse(page, size).map(|mark| mark.size)
+        Self::parse(page, size_said(page, &MAGIC)?).map(|mark| mark.size)
     }
 
     fn parse(page: &[u8], store_bytes: u64) -> Option<Self> {

@@ -5,7 +5,7 @@ use super::created::{Created, CreatedDetails};
 use super::place::NewPlace;
 use super::protectors::ProtectorOptions;
 use super::veracrypt::{VeraCryptCreated, VeraCryptOptions};
-use crate::detect::half_converted;
+use crate::detect::must_not_be_half_converted;
 use crate::error::{Error, Misuse, about};
 use crate::log_file;
 use crate::medium;
@@ -161,7 +161,9 @@ impl CreateRequest {
             return Err(Error::Folder(self.path));
         }
         medium::must_be_suitable(&self.path)?;
-        self.must_not_be_half_converted()?;
+        if self.path.exists() {
+            must_not_be_half_converted(&self.path, &medium::look(&self.path)?)?;
+        }
         if let Some(fs) = self.filesystem {
             let found = fs.find_program().map(drop).ok_or(MkfsError::Missing(fs));
             let label = found.and_then(|()| fs.check_label(self.label.as_deref().unwrap_or_default()));
@@ -205,17 +207,6 @@ impl CreateRequest {
             request: self,
             place,
         })
-    }
-
-    /// Refuses to make it over what is half converted: all of that can still be had, and nothing but the conversion's end
-    /// gives it back.
-    fn must_not_be_half_converted(&self) -> Result<(), Error> {
-        if !self.path.exists() {
-            return Ok(());
-        }
-        let path = self.path.clone();
-        let found = half_converted(&medium::look(&path)?).map_err(|e| e.at(&path))?;
-        found.map_or(Ok(()), |conversion| Err(Error::HalfConverted { path, conversion }))
     }
 
     /// What can be said of the sizes of a file: a device is measured when it is claimed.

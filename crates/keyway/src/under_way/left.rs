@@ -35,7 +35,8 @@ fn is_left(volume: &Path) -> bool {
         let store = medium::look(volume)?;
         Ok(Found::half_converted(&store)?.is_some() || is_paused_volume(&store)?)
     };
-    look().unwrap_or(false)
+    // One that can't be looked at, or has another size than it had, is not through.
+    volume.exists() && look().unwrap_or(true)
 }
 
 /// A conversion of this user's that goes on in some process, or goes on with `resume`.
