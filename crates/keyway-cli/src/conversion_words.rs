@@ -27,11 +27,6 @@ pub(crate) fn question(plan: &ConversionPlan) -> Option<String> {
     Some(["what", "room", "backup"].map(|part| said(&format!("conversion {part}"), &facts)).concat())
 }
 
-/// A format as people write it.
-fn name_of(format: &str) -> &'static str {
-    if format == "bitlocker" { "BitLocker" } else { "VeraCrypt" }
-}
-
 /// Tells what goes on in a conversion.
 pub(crate) struct Told<'a> {
     path: &'a Path,
@@ -133,7 +128,6 @@ fn words(outcome: &ConversionOutcome, of: &ConversionRequest) -> String {
         "next": next,
         "needs": outcome.needs(of),
         "format": outcome.format,
-        "is": name_of(outcome.format),
         "new": outcome.new_format,
     });
     let what = said("conversion done", &facts);

@@ -52,7 +52,8 @@ impl Output {
         left: Option<impl FnOnce() -> String>,
     ) -> Result<(), Failure> {
         let text = if self.json { document_text(document) } else { for_people(&words()) };
-        let Some(left) = left else { return print(&text) };
+        let done = |failure: Failure| failure.also(&words::said("untold answer", &json!({})));
+        let Some(left) = left else { return print(&text).map_err(done) };
         print_line(&text).map_err(|failure| untold(failure, left()))
     }
 
@@ -252,10 +253,8 @@ pub(crate) fn raw_stdout() -> Result<File, Failure> {
 
 /// Writes a text that ends with a line end. It tells what was done: a reader that went away undoes nothing.
 fn print(text: &str) -> Result<(), Failure> {
-    match print_line(text) {
-        Err(failure) if failure.exit == Exit::ReaderGone => Ok(()),
-        done => done,
-    }
+    let gone = |failure: Failure| if failure.exit == Exit::ReaderGone { Ok(()) } else { Err(failure) };
+    print_line(text).or_else(gone)
 }
 
 fn print_line(text: &str) -> Result<(), Failure> {

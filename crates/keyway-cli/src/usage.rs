@@ -75,6 +75,10 @@ fn facts(error: &Error, words: &[OsString]) -> Value {
     // As it was given: its bytes need not be text.
     let given =
         words.iter().find(|given| word.as_ref() == Some(&line(&given.to_string_lossy()))).map(Path::new);
+    let mut all_words = words.iter().map(|word| line(&word.to_string_lossy()));
+    let whole = arg.as_ref().and_then(|arg| all_words.find(|word| word.starts_with(&**arg)));
+    let positive = whole.as_ref().and_then(|word| word.strip_prefix('-'));
+    let positive = positive.filter(|number| number.starts_with(|first: char| first.is_ascii_digit()));
     let next = words.iter().skip_while(|word| arg.as_ref().is_none_or(|arg| *word != &**arg)).nth(1);
     let told = why.iter().any(|why| value.iter().any(|value| why.contains(&**value)));
     json!({"verb": verb, "verbs": verbs, "word": given.map(in_json), "value": value, "why": why, "told": told,
@@ -82,6 +86,7 @@ fn facts(error: &Error, words: &[OsString]) -> Value {
         "twice": !others.is_empty() && others.first() == arg.as_ref(), "usage": usage,
         "exists": given.is_some_and(Path::exists), "extra": arg.as_ref().is_some_and(|arg| !arg.starts_with('-')),
         "misplaced": arg.as_ref().is_some_and(|arg| has(&at, arg)), "arg": arg,
+        "positive": positive, "file": whole.as_ref().is_some_and(|word| word.contains(['.', '/']) && !word.contains('=')), "whole": whole,
         "next": next.map(|word| line(&word.to_string_lossy()))})
 }
 

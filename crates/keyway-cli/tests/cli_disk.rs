@@ -4,7 +4,7 @@
 
 mod cli_support;
 
-use cli_support::{Cli, PASSWORD, has_fuse};
+use cli_support::{Cli, PASSWORD, has_fuse, interrupted};
 use keyway_testkit::{require_root, require_tool, skip};
 use std::fs::{create_dir, read, write};
 use std::path::PathBuf;
@@ -12,6 +12,25 @@ use std::process::{Command, Output};
 
 const SECTOR: usize = 512;
 const MIB: usize = 1 << 20;
+
+/// A partition's conversion goes on on its own device, and nothing else is said of the disk that it is on.
+#[test]
+fn a_half_converted_partition_is_resumed_on_its_own_device() {
+    let cli = interrupted::new();
+    let Some([_, half]) = interrupted::interrupted(&cli, interrupted::VERACRYPT, "--journal @away/journal")
+    else {
+        return;
+    };
+    write(cli.path("half"), half).expect("written");
+    let volumes = Volumes { cli };
+    volumes.disk("disk.img", &["half"]);
+    let Volumes { cli } = volumes;
+    for words in ["open @disk.img", "ls @disk.img", "get @disk.img a", "header check @disk.img"] {
+        let whole = &format!("`losetup -fP --show {}`", cli.path("disk.img").display());
+        cli.fails(1, "converting", whole, words);
+    }
+    cli.refused("usage", "losetup -fP --show", "resume @disk.img --password-file @pw --pim 1");
+}
 
 /// Volumes that are to be partitions.
 struct Volumes {

@@ -6,9 +6,11 @@ mod cli_support;
 
 use cli_support::Cli;
 use keyway_testkit::{copy_program, is_root, require_tool};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// What it prints for people.
 fn text(cli: &Cli, words: &str) -> String {
@@ -166,6 +168,31 @@ fn the_tour_works_and_leaves_nothing() {
     assert!(page.contains("bitlocker:aes-xts-128") && page.contains("<svg") && page.ends_with("</html>"));
     assert_eq!(std::fs::read_dir(&temporary).expect("the folder").count(), 0);
     assert_eq!(cli.json(0, "status")["volumes"], Value::Array(vec![]));
+}
+
+/// Whoever has seen enough leaves no volume open, and no folder.
+#[test]
+fn a_tour_that_is_stopped_leaves_nothing() {
+    for steps in [1, 3, 5] {
+        let cli = Cli::new();
+        let temporary = cli.path("tmp");
+        std::fs::create_dir(&temporary).expect("a folder");
+        let mut demo = cli.command(["demo"]);
+        let demo = demo.env("TMPDIR", &temporary).current_dir(cli.path("")).stdin(Stdio::null());
+        let mut demo = demo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("keyway starts");
+        let told = BufReader::new(demo.stdout.take().expect("its output"));
+        let begun =
+            told.lines().map_while(Result::ok).position(|line| line.starts_with(&format!("{steps}. ")));
+        assert!(begun.is_some(), "step {steps} is told as it begins");
+        kill_process(Pid::from_child(&demo), Signal::INT).expect("Ctrl-C");
+        let done = demo.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(1), "{said}");
+        assert!(said.contains("stopped"), "{said}");
+        assert_eq!(std::fs::read_dir(&temporary).expect("the folder").count(), 0, "step {steps}");
+        assert_eq!(cli.json(0, "status")["volumes"], Value::Array(vec![]), "step {steps}");
+        assert!(!cli.path("report.html").exists(), "there was nothing to report");
+    }
 }
 
 #[test]

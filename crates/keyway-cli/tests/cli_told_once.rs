@@ -78,6 +78,16 @@ fn nothing_is_made_whose_recovery_password_nobody_would_read() {
 }
 
 #[test]
+fn what_was_done_is_said_to_be_where_its_answer_can_not_be_written() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    let (code, said) = to(&cli, "create @v --size 1M --quick --password-file @pw", ">/dev/full");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("what was asked for is done; only its answer could not be written"), "{said}");
+    cli.ends(0, "info @v --password-file @pw");
+}
+
+#[test]
 fn what_became_of_a_file_system_tells_its_recovery_password_later() {
     let cli = Cli::new();
     cli.keyway.secret("pw", PASSWORD);

@@ -55,7 +55,12 @@ pub fn detect(path: &Path, arguments: &UnlockArguments, progress: &dyn Progress)
 /// It can't be read, or is half converted: nothing but that conversion may touch it.
 pub fn family(path: &Path, arguments: &UnlockArguments) -> Result<Family, Error> {
     let store = look(path, arguments)?;
-    must_not_be_half_converted(path, &store)?;
+    must_not_be_half_converted(path, &store).map_err(|error| match error {
+        Error::HalfConverted { path, conversion } if store.is_partition() => {
+            Error::PartitionHalfConverted { path, conversion }
+        }
+        error => error,
+    })?;
     family_of(path, &store, arguments)
 }
 

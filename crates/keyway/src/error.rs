@@ -72,6 +72,14 @@ pub enum Error {
         /// What is done to it.
         conversion: ConversionKind,
     },
+    /// The same of a partition of a disk or its image.
+    #[error("a partition of {} is half converted: its {} has not come to its end, and is resumed on the partition's own device", path.display(), conversion.name())]
+    PartitionHalfConverted {
+        /// The disk.
+        path: PathBuf,
+        /// What is done to the partition.
+        conversion: ConversionKind,
+    },
     /// What was asked for doesn't go together, or isn't there.
     #[error(transparent)]
     Misuse(#[from] Misuse),
@@ -425,6 +433,7 @@ explain! { Error, through Misuse | Disk | Store | Device | Layout | Cipher | Res
     Self::Container { path, container } => [NotAVolume Contents,
         OpenContainer { container: container.word().to_owned(), path: path.clone() }; path],
     Self::HalfConverted { path, .. } => [Converting State, Resume { path: path.clone() }; path],
+    Self::PartitionHalfConverted { path, .. } => [Converting State, NamePartitionDevice { path: path.clone() }; path],
     Self::NoStartupKey(path) => [StartupKey Secret, NameStartupKeyFile; path],
     Self::NoRecoveryPassword(path) => [NoSuchProtector State, AddRecoveryPassword; path],
     Self::TakenBack { error, left } => { error.explain().advise(left.clone()) },

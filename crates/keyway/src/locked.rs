@@ -92,7 +92,8 @@ impl<'a> LockedVolume<'a> {
         };
         // Whoever converts it has it, too: what helps then is to let that end.
         if matches!(&free, Err(Error::Session(SessionError::Taken { .. })))
-            && let Err(half @ Error::HalfConverted { .. }) = detect::family(&self.path, &self.arguments)
+            && let Err(half @ (Error::HalfConverted { .. } | Error::PartitionHalfConverted { .. })) =
+                detect::family(&self.path, &self.arguments)
         {
             return Err(half);
         }

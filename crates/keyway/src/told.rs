@@ -2,7 +2,7 @@
 //! how rows and sentences stand below each other.
 //!
 //! A line of a catalogue is `WORD[CONDITION]… = SENTENCE`. A condition names a fact that must be so, or `FACT=VALUE`; in the
-//! sentence `{FACT}` stands for one, `{FACT:HOW}` for one as `size`, `time`, `path` or `shell`, or with so many decimal places.
+//! sentence `{FACT}` stands for one, `{FACT:HOW}` for one as `size`, `time`, `path`, `shell` or a format's `name`, or with so many decimal places.
 
 use crate::shown::{for_shell, line, shown};
 use keyway_store::size::words as bytes;
@@ -163,7 +163,12 @@ pub fn briefly(facts: &Map<String, Value>) -> String {
 }
 
 fn is_so(fact: &Value) -> bool {
-    !matches!(fact, Value::Null | Value::Bool(false)) && fact.as_array().is_none_or(|all| !all.is_empty())
+    match fact {
+        Value::Null | Value::Bool(false) => false,
+        Value::Array(all) => !all.is_empty(),
+        Value::String(text) => !text.is_empty(),
+        _ => true,
+    }
 }
 
 fn formatted(fact: &Value, how: &str) -> String {
@@ -177,6 +182,12 @@ fn formatted(fact: &Value, how: &str) -> String {
         }
         (Value::String(path), "path") => shown(path),
         (Value::String(path), "shell") => for_shell(path),
+        (Value::String(format), "name") => match &**format {
+            "veracrypt" => "VeraCrypt".to_owned(),
+            "truecrypt" => "TrueCrypt".to_owned(),
+            "bitlocker" => "BitLocker".to_owned(),
+            other => other.to_owned(),
+        },
         // The kernel's name for it is nobody else's.
         (Value::String(name), "fs") if name == "vfat" => "FAT".to_owned(),
         // A path that is no text.

@@ -18,7 +18,7 @@ use std::fs::{File, OpenOptions as FileOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -107,10 +107,14 @@ pub enum TourError {
     /// Two things differ that must not.
     #[error("{0} differ")]
     Differ(&'static str),
+    /// Stopped by the user.
+    #[error("the tour was stopped; everything is cleaned up")]
+    Stopped,
 }
 
 explain! { TourError, through Keyway {
     Self::Differ(_) => [Verify Ours, ReportWithDoctor],
+    Self::Stopped => [Interrupted Stopped],
 } }
 
 /// What one core does, for comparison with a drive.
@@ -149,6 +153,7 @@ pub struct Tour<'a> {
     folder: TempDir,
     data: Vec<u8>,
     start: &'a StartSession<'a>,
+    stop: &'a AtomicBool,
 }
 
 /// An open volume, closed when it is dropped.
@@ -185,18 +190,18 @@ impl TourStep {
 }
 
 impl<'a> Tour<'a> {
-    /// Begins in a folder that only this user may enter.
+    /// Begins in a folder that only this user may enter. Between two pieces of work it is looked whether to stop.
     ///
     /// # Errors
     /// There is no room for it, or the system gives no random numbers.
-    pub fn begin(start: &'a StartSession<'a>) -> Result<Self, Error> {
+    pub fn begin(start: &'a StartSession<'a>, stop: &'a AtomicBool) -> Result<Self, Error> {
         let private = Permissions::from_mode(0o700);
         let folder = tempfile::Builder::new().prefix("keyway-demo-").permissions(private).tempdir();
         let folder = folder.map_err(|e| Error::system("make", &std::env::temp_dir(), e))?;
         // Bytes that nothing else in a volume looks like.
         let mut data = vec![0; DATA_BYTES];
         getrandom::fill(&mut data)?;
-        Ok(Self { folder, data, start })
+        Ok(Self { folder, data, start, stop })
     }
 
     /// Where everything happens.
@@ -209,6 +214,7 @@ impl<'a> Tour<'a> {
     /// # Errors
     /// Something does not work here, or not as it should.
     pub fn go(&self, step: TourStep) -> Result<TourFound, TourError> {
+        self.go_on()?;
         let path = |name: &str| self.folder.path().join(name);
         let ordinary = (path("ordinary.hc"), secret(PASSWORD, None));
         let cascade = (path("cascade.hc"), secret(PASSWORD, Some(1)));
@@ -266,7 +272,7 @@ impl<'a> Tour<'a> {
         request.workloads.push("quick".to_owned());
         request.time = Some(time);
         request.command = "keyway demo".to_owned();
-        match request.plan()?.run(crate::lab::encrypt_in_place, &AtomicBool::new(false), watch)? {
+        match request.plan()?.run(crate::lab::encrypt_in_place, self.stop, watch)? {
             (document, None) => Ok(document),
             (_, Some(error)) => Err(error),
         }
@@ -312,6 +318,10 @@ impl<'a> Tour<'a> {
         Ok(opened.close()?)
     }
 
+    fn go_on(&self) -> Result<(), TourError> {
+        if self.stop.load(Ordering::Relaxed) { Err(TourError::Stopped) } else { Ok(()) }
+    }
+
     /// Writes the data, has it put on the medium, and reads it back.
     fn round(
         &self,
@@ -322,6 +332,7 @@ impl<'a> Tour<'a> {
         let places = || (0..).step_by(PIECE);
         self.data.chunks(PIECE).zip(places()).try_for_each(|(piece, at)| write(piece, at))?;
         flush()?;
+        self.go_on()?;
         let mut got = vec![0; self.data.len()];
         got.chunks_mut(PIECE).zip(places()).try_for_each(|(piece, at)| read(piece, at))?;
         same(&got, &self.data)

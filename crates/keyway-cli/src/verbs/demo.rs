@@ -63,7 +63,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         }
         place => place,
     };
-    let tour = Tour::begin(&session_words::start)?;
+    let stop = crate::progress::stop_on_signals()?;
+    let tour = Tour::begin(&session_words::start, &stop)?;
     let folder = tour.folder().display();
     out.say(&format!("A tour of Keyway. Everything happens in {folder} and is removed at the end.\n\n"))?;
     for step in TourStep::ALL {

@@ -225,6 +225,20 @@ fn options_and_values() {
 }
 
 #[test]
+fn what_begins_with_a_dash_and_is_no_option() {
+    says(
+        "create -dash.hc --size 1M",
+        "-dash.hc begins as an option does",
+        "for a file of this name write ./-dash.hc",
+    );
+    let counted = |number: &str| format!("sizes and offsets are counted from 0: write {number}");
+    says("create v --size -5M", "\"-5M\" is less than nothing", &counted("5M"));
+    says("cat v --offset -5", "\"-5\" is less than nothing", &counted("5"));
+    // What is close to an option is one.
+    assert_eq!(said_of("open v --passwordfile=a.txt").0, "keyway open has no option --passwordfile");
+}
+
+#[test]
 fn nothing_steers_the_terminal() {
     for line in [
         "\u{1b}[2J",

@@ -63,6 +63,11 @@ impl Part {
         Self { store, start: 0, bytes }
     }
 
+    /// Whether it is a partition, and not all of the file or device.
+    pub(crate) fn is_partition(&self) -> bool {
+        self.start > 0 || self.bytes < self.store.size()
+    }
+
     fn view(&self) -> View<'_> {
         View { store: &self.store, start: self.start, bytes: self.bytes }
     }
@@ -84,7 +89,7 @@ impl Part {
     /// The medium, and where on it the volume's sectors are: whoever serves them has the medium itself, past which the
     /// kernel can be handed nothing.
     pub(crate) fn placing(self, layout: Layout) -> Result<(FileStore, Layout), LayoutError> {
-        if self.start == 0 && self.bytes == self.store.size() {
+        if !self.is_partition() {
             return Ok((self.store, layout));
         }
         let beyond = |needed| LayoutError::BeyondStore { needed, present: self.bytes };

@@ -40,6 +40,7 @@ pub(super) fn library() -> Vec<Failure> {
         Error::Container { path: v(), container: keyway_fs::Container::Luks2 },
         Error::Container { path: v(), container: keyway_fs::Container::Gzip },
         Error::HalfConverted { path: v(), conversion: ConversionKind::Encryption },
+        Error::PartitionHalfConverted { path: v(), conversion: ConversionKind::Encryption },
         Error::NoStartupKey("folder".into()),
         Error::FileSystemInFront("NTFS"),
         Error::DamagedAgain,
