@@ -2,6 +2,7 @@
 //!
 //! Every function here is a safe wrapper that takes and returns owned, checked types.
 
+mod account;
 mod blkdev;
 mod disks;
 mod dm;
@@ -25,6 +26,7 @@ mod served_ring;
 mod sg;
 mod ublk;
 
+pub use account::Account;
 pub use blkdev::{discard_blocks, is_write_protected, reread_partitions, zero_blocks};
 pub use disks::disks_under;
 pub use dm::{DM_CONTROL, DeviceMapper, DmDevice, DmTarget};

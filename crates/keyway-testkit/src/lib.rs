@@ -21,6 +21,7 @@ mod program;
 mod rng;
 mod shapes;
 mod swtpm;
+mod system_bus;
 mod xz;
 
 pub use bitlocker_judges::{
@@ -42,4 +43,5 @@ pub use program::{Keyway, Open, Volume};
 pub use rng::Rng;
 pub use shapes::Shape;
 pub use swtpm::Swtpm;
+pub use system_bus::SystemBus;
 pub use xz::unpack_xz;

@@ -2,12 +2,15 @@
 //!
 //! - [`Superblock::read`] looks at a [`Store`], which an open volume is as well, [`Superblock::on`] at a file or block
 //!   device.
+//! - [`VolumeInfo`] is what it says of itself beyond that: its label, and whether it was left in order.
 //! - [`FoundFileSystem`] is one whose size is known, for what makes it smaller or larger.
 
 mod kind;
 mod parse;
+mod volume_info;
 
 pub use kind::FileSystemKind;
+pub use volume_info::VolumeInfo;
 
 use keyway_store::{AlignedBuf, Store, StoreError};
 use parse::Parsed;
