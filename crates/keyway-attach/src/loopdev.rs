@@ -120,17 +120,41 @@ pub(crate) fn devices_on(backing: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Writes out what the page cache holds for the device and takes it off its file. Fails with
+/// Whether the device is on that file, as far as the end of a path tells it: the rest depends on who looks. The
+/// folder of each session has a name that no other has.
+fn is_on(device: &Path, backing: &Path) -> bool {
+    let end = |path: &Path| path.iter().rev().take(3).map(ToOwned::to_owned).collect::<Vec<_>>();
+    backing_file(device).is_some_and(|file| end(&file) == end(backing))
+}
+
+/// Writes out what the page cache holds for the device and takes it off the file at `backing`. Fails with
 /// [`AttachError::Busy`], and changes nothing, while it is mounted or open. What can't be written
-/// out is told, with the device taken off all the same: the kernel does not try a second time.
-pub fn detach(device: &Path) -> Result<(), AttachError> {
+/// out is told, with the device taken off all the same: the kernel does not try a second time. A device that is on something else
+/// by now is somebody else's, and left alone.
+pub fn detach(device: &Path, backing: &Path) -> Result<(), AttachError> {
     let doing = || format!("detach {}", device.display());
-    let open = match File::open(device) {
+    if !is_on(device, backing) {
+        return Ok(());
+    }
+    refuse_while_used(device)?;
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(OFlags::EXCL.bits().cast_signed());
+    let is_busy = |e: &io::Error| e.kind() == io::ErrorKind::ResourceBusy;
+    let open = match retry(GLANCE, LOOK, is_busy, || options.open(device)) {
         Ok(open) => open,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        // Taken off now, it would vanish whenever whoever has mounted it lets go, unnoticed by us.
+        Err(e) if is_busy(&e) => {
+            let what =
+                format!("{} (mounted in another view of the mounts, as a container has)", device.display());
+            return Err(AttachError::Busy { what, users: User::of_device_elsewhere(device) });
+        }
         Err(e) => return Err(AttachError::io(doing(), e)),
     };
-    refuse_while_used(device)?;
+    // As long as this has it open it stays on what it is on.
+    if !is_on(device, backing) {
+        return Ok(());
+    }
     let flushed = open.sync_all().map_err(|e| AttachError::io(format!("flush {}", device.display()), e));
     release(device, open)?;
     flushed

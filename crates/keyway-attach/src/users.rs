@@ -1,6 +1,8 @@
 //! Which processes keep a file system or a device busy, as far as `/proc` lets us see.
 
 use crate::User;
+use keyway_sys::MountTable;
+use rustix::fs::{major, minor};
 use std::fs::{File, read_dir, read_link, read_to_string};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -33,19 +35,31 @@ impl User {
         held.take(MOST).map(Self::named).collect()
     }
 
+    /// Processes with a view of the mounts of their own, in which a device is mounted: one for each view.
+    pub(crate) fn of_device_elsewhere(device: &Path) -> Vec<Self> {
+        let view = |pid: u32| read_link(format!("/proc/{pid}/ns/mnt")).ok();
+        let Ok(number) = device.metadata().map(|meta| (major(meta.rdev()), minor(meta.rdev()))) else {
+            return Vec::new();
+        };
+        let mut seen = vec![view(std::process::id())];
+        let mut mounts_it = |pid: &u32| {
+            let its = view(*pid);
+            if its.is_none() || seen.contains(&its) {
+                return false;
+            }
+            seen.push(its);
+            let mounts = MountTable::of(*pid).and_then(|table| table.mounts()).unwrap_or_default();
+            mounts.iter().any(|mount| mount.device == number || mount.source == device)
+        };
+        pids().filter(|pid| mounts_it(pid)).take(MOST).map(Self::named).collect()
+    }
+
     pub(crate) fn named(pid: u32) -> Self {
         let name = read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
         Self { pid, name: name.trim().to_owned() }
     }
 
     fn with_link(is_wanted: impl Fn(&Path) -> bool) -> Vec<Self> {
-        let own = std::process::id();
-        let pids = read_dir("/proc")
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
-            .filter(|pid| *pid != own);
         let uses = |pid: &u32| {
             let folder = Path::new("/proc").join(pid.to_string());
             let open = read_dir(folder.join("fd")).into_iter().flatten().flatten().map(|e| e.path());
@@ -53,6 +67,13 @@ impl User {
                 .filter_map(|link| read_link(link).ok())
                 .any(|target| is_wanted(&target))
         };
-        pids.filter(uses).take(MOST).map(Self::named).collect()
+        pids().filter(uses).take(MOST).map(Self::named).collect()
     }
+}
+
+/// All processes but this one.
+fn pids() -> impl Iterator<Item = u32> {
+    let own = std::process::id();
+    let names = read_dir("/proc").into_iter().flatten().flatten();
+    names.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(move |pid| *pid != own)
 }

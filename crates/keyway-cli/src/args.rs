@@ -10,6 +10,7 @@ use crate::verbs::{
 };
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use keyway::pace::PaceStyle;
+use keyway::spelled::first_sentence;
 use keyway::told::said_in;
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
@@ -118,12 +119,7 @@ fn with_help(above: &str, inherited: (&str, &str), verb: Command) -> Command {
 /// An option whose help in `-h` is the first sentence, or the first half of one, of that in `--help`.
 fn in_short(arg: Arg) -> Arg {
     let long = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
-    let mut depth = 0;
-    let end = long.char_indices().find(|(at, c)| {
-        depth += i32::from(['(', '['].contains(c)) - i32::from([')', ']'].contains(c));
-        depth == 0 && long.get(*at..).is_some_and(|rest| rest.starts_with(". ") || rest.starts_with("; "))
-    });
-    match end.and_then(|(at, _)| long.get(..at)).map(str::to_owned) {
+    match first_sentence(&long).map(str::to_owned) {
         Some(short) => arg.help(short).long_help(long),
         None => arg,
     }

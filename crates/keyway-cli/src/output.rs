@@ -107,15 +107,10 @@ impl Output {
         }
         clear();
         if prompt::confirm(what, columns())? {
-            Ok(())
-        } else {
-            Err(Failure::new(
-                Exit::Failed,
-                "nothing was done",
-                "type the whole word `yes` to go on, or add --yes",
-            )
-            .kind(keyway_error::Kind::Declined))
+            return Ok(());
         }
+        let hint = "type the whole word `yes` to go on, or add --yes";
+        Err(Failure::new(Exit::Failed, "nothing was done", hint).kind(keyway_error::Kind::Declined))
     }
 
     /// Reports a failure: two lines on standard error, with `--json` the document as well; nothing where whoever read

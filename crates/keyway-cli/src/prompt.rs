@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// What stands in the last line of a question.
-const YES: &str = " Type `yes` to go on: ";
+const YES: &str = "Type `yes` to go on: ";
 
 /// A terminal that does otherwise than before, until it is dropped.
 struct Quiet {
@@ -74,8 +74,9 @@ pub(crate) fn confirm(question: &str, columns: usize) -> Result<bool, Failure> {
     // A line ends with Ctrl-C as well.
     let as_key = |terminal: &mut Termios| terminal.special_codes[SpecialCodeIndex::VEOL] = CONTROL_C;
     let mut asked = Quiet::open(as_key).map_err(|e| Failure::io("ask on", tty, &e))?;
-    let question = broken(&lines(question), columns.saturating_sub(YES.len()));
-    write_line(&mut asked.terminal, &format!("{question}{YES}"))?;
+    let question = broken(&lines(question), columns);
+    let fits = question.lines().last().is_none_or(|last| last.chars().count() + YES.len() < columns);
+    write_line(&mut asked.terminal, &format!("{question}{}{YES}", if fits { " " } else { "\n" }))?;
     let mut answer = [0; LINE_LIMIT];
     let length = asked.terminal.read(&mut answer).map_err(|e| Failure::io("read", tty, &e))?;
     match answer.get(..length).unwrap_or_default() {

@@ -4,10 +4,10 @@ use crate::args::{Cli, with_help_of};
 use crate::failure::Failure;
 use crate::words::{said, sentence};
 use clap::error::{ContextKind, ContextValue};
-use clap::{Arg, Command, CommandFactory, Error};
+use clap::{Arg, ArgMatches, Command, CommandFactory, Error};
 use keyway::shown::line;
 use keyway::spelled::{bare, first_paragraph, is_near, trimmed};
-use keyway::told::qualified;
+use keyway::told::{naming, qualified};
 use keyway_attach::path_text::value as in_json;
 use keyway_error::Advice;
 use serde_json::{Value, json};
@@ -138,22 +138,34 @@ fn below<'a>(above: &str, at: &'a Command, all: &mut Vec<(String, &'a Command)>)
 
 /// A failure with the option or argument named whose path is wrong, and the verbs that have the options which help.
 pub(crate) fn named(mut failure: Failure, words: &[OsString]) -> Failure {
-    if let Some(argument) = failure.path.as_deref().and_then(|path| naming(path, words)) {
+    if let Some(argument) = failure.path.as_deref().and_then(|path| option_naming(path, words)) {
         let (bare, named) = (sentence(&Advice::CheckPath), json!({ "argument": argument }));
         failure.hint = failure.hint.replacen(&bare, &said("check path", &named), 1);
     }
-    failure.hint = with_verbs(&failure.hint, words);
+    failure.hint = filled(&with_verbs(&failure.hint, words), words);
     failure
 }
 
-/// The option or argument that names a path, or something in that folder.
-fn naming(path: &Path, words: &[OsString]) -> Option<String> {
+/// Advice whose commands name the volume or device that this command line names.
+fn filled(advice: &str, words: &[OsString]) -> String {
+    let given = parsed(words).map(|(_, given)| given);
+    let raw = |id| given.as_ref()?.try_get_raw(id).ok()??.next();
+    ["volume", "device"].into_iter().find_map(raw).map_or_else(|| advice.to_owned(), |it| naming(advice, it))
+}
+
+/// The verb of a command line that is right, and what it was given.
+fn parsed(words: &[OsString]) -> Option<(Command, ArgMatches)> {
     let mut command = with_help_of(|verb| words.iter().any(|word| word == verb));
-    let all = command.try_get_matches_from_mut(words).ok()?;
-    let mut given = &all;
-    while let Some((verb, inner)) = given.subcommand() {
+    let mut given = command.try_get_matches_from_mut(words).ok()?;
+    while let Some((verb, inner)) = given.remove_subcommand() {
         (command, given) = (command.find_subcommand(verb)?.clone(), inner);
     }
+    Some((command, given))
+}
+
+/// The option or argument that names a path, or something in that folder.
+fn option_naming(path: &Path, words: &[OsString]) -> Option<String> {
+    let (command, given) = parsed(words)?;
     let find = |names: &dyn Fn(&OsStr) -> bool| {
         let named = |arg: &&Arg| given.get_raw(arg.get_id().as_str()).is_some_and(|mut all| all.any(names));
         command.get_arguments().find(named).map(|arg| bare(&arg.to_string()))

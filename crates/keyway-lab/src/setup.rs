@@ -45,7 +45,7 @@ impl Drop for Attached {
             // What is still in use is told by the kernel, and goes with this process.
             Self::Fuse(mount) => drop(mount.unmount()),
             Self::FuseLoop { device, mount } => {
-                let _ = loopdev::detach(device);
+                let _ = loopdev::detach(device, &mount.file());
                 let _ = mount.unmount();
             }
         }

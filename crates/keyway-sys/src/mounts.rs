@@ -110,6 +110,11 @@ impl MountTable {
         File::open("/proc/self/mountinfo").map(Self)
     }
 
+    /// Opens that of another process, whose view of the mounts may be another.
+    pub fn of(pid: u32) -> io::Result<Self> {
+        File::open(format!("/proc/{pid}/mountinfo")).map(Self)
+    }
+
     /// What is mounted now.
     pub fn mounts(&self) -> io::Result<Vec<Mount>> {
         let (mut text, mut part) = (Vec::new(), [0; 4096]);

@@ -166,7 +166,7 @@ fn of_drive(path: &Path) -> Option<EncryptedDevice> {
 fn looked_at(path: &Path) -> EncryptedDevice {
     let store = match FileStore::open(path, OpenMode::ReadOnly, Caching::Buffered) {
         Ok(store) => store,
-        Err(_) => return EncryptedDevice::new(path, EncryptedWith::Unread, "this user may not read it"),
+        Err(_) => return EncryptedDevice::new(path, EncryptedWith::Unread, "it can't be read here"),
     };
     let unread =
         |_| EncryptedDevice::new(path, EncryptedWith::Unread, "it can't be read: locked, asleep or damaged");

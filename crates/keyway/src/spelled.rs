@@ -105,6 +105,16 @@ pub fn trimmed(arg: &str) -> &str {
     }
 }
 
+/// The first sentence of a text, or the first half of one, where more follows: a stop in brackets ends none.
+pub fn first_sentence(text: &str) -> Option<&str> {
+    let mut depth = 0;
+    let end = text.char_indices().find(|(at, c)| {
+        depth += i32::from(['(', '['].contains(c)) - i32::from([')', ']'].contains(c));
+        depth == 0 && text.get(*at..).is_some_and(|rest| rest.starts_with(". ") || rest.starts_with("; "))
+    });
+    end.and_then(|(at, _)| text.get(..at))
+}
+
 /// What is wrong, in one line: the words that are missing stand in the lines below the first.
 pub fn first_paragraph(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();

@@ -8,7 +8,7 @@ use crate::shown::{for_shell, line, shown};
 use keyway_store::size::words as bytes;
 use serde::Serialize;
 use serde_json::{Map, Number, Value, json};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 
 /// The first sentence of a catalogue for a word whose conditions fit the facts, with the facts in it; nothing where none fits.
@@ -62,6 +62,15 @@ pub fn qualified(advice: &str, owner: impl Fn(&str) -> Option<String>) -> String
         }
     }
     said
+}
+
+/// Advice whose commands have a volume's or device's own name where a name stands for it.
+pub fn naming(advice: &str, path: &OsStr) -> String {
+    let words = advice.split(' ').map(|word| match word.trim_end_matches(['`', ',', ';', ')']) {
+        bare @ ("VOLUME" | "DEVICE") => word.replacen(bare, &for_shell(path), 1),
+        _ => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// What a value says when it is serialised, and more.

@@ -281,6 +281,80 @@ fn a_mounted_file_system_survives_close_and_kill() {
     sessions.assert_clean();
 }
 
+/// A container, or a service, has a view of the mounts of its own, in which what we unmounted stays mounted.
+#[test]
+fn what_is_mounted_in_another_view_of_the_mounts_stays_attached() {
+    if !can_mount() || !require_root() {
+        return;
+    }
+    let (Some(mkfs), Some(unshare)) = (require_tool("mkfs.ext4"), require_tool("unshare")) else { return };
+    let sessions = Sessions::new();
+    let volume = sessions.volume(SIZE);
+    let at = sessions.path().join("inside");
+    std::fs::create_dir(&at).expect("room");
+    let serving = sessions.serve(&volume, "loop", None);
+    let device = serving.state.device.clone().expect("a loop device");
+    assert!(Command::new(mkfs).arg("-q").arg(&device).status().expect("installed").success());
+    assert!(sessions.ask(&["close", text(&device)]).status.success());
+    let mut serving = sessions.serve(&volume, "fuse", Some(&at));
+    let device = serving.state.device.clone().expect("a loop device");
+    let mut other = Command::new(unshare);
+    other.args(["--mount", "--propagation", "private", "sh", "-c", "echo there; exec sleep 600"]);
+    let mut other = other.stdout(std::process::Stdio::piped()).spawn().expect("installed");
+    let mut there = [0; 6];
+    std::io::Read::read_exact(other.stdout.as_mut().expect("its output"), &mut there).expect("it says so");
+    std::fs::write(at.join("kept"), "by close").expect("room");
+    let busy = sessions.ask(&["close", text(&volume)]);
+    let said = String::from_utf8_lossy(&busy.stderr);
+    assert_eq!(busy.status.code(), Some(6), "{said}");
+    assert!(said.contains(&format!("sleep (process {})", other.id())), "{said}");
+    assert_eq!(backing(&device), serving.state.file, "it is still ours");
+    other.kill().and_then(|()| other.wait()).expect("ours");
+    let closed = sessions.ask(&["close", text(&volume)]);
+    assert!(closed.status.success(), "{}", String::from_utf8_lossy(&closed.stderr));
+    assert!(serving.process.wait().expect("ours").success());
+    sessions.assert_clean();
+    let serving = sessions.serve(&volume, "fuse", Some(&at));
+    assert_eq!(std::fs::read(at.join("kept")).expect("it was written"), b"by close");
+    drop(serving);
+    assert!(sessions.ask(&["close", text(&volume)]).status.success());
+}
+
+/// Somebody has taken our loop device off and put it on a file of his own.
+#[test]
+fn a_loop_device_that_is_somebody_elses_by_now_is_left_alone() {
+    if !can_mount() || !require_root() {
+        return;
+    }
+    let Some(losetup) = require_tool("losetup") else { return };
+    let sessions = Sessions::new();
+    let volume = sessions.volume(SIZE);
+    let serving = sessions.serve(&volume, "loop", None);
+    let device = serving.state.device.clone().expect("a loop device");
+    let theirs = sessions.path().join("theirs");
+    std::fs::write(&theirs, vec![0; 1 << 20]).expect("room");
+    let run = |words: &[&std::path::Path]| {
+        let done = Command::new(&losetup).args(words).output().expect("installed");
+        assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    run(&["-d".as_ref(), &device]);
+    wait_until("it is off", || backing(&device).is_none());
+    run(&[&device, &theirs]);
+    let closed = sessions.ask(&["close", text(&volume)]);
+    let left = backing(&device);
+    run(&["-d".as_ref(), &device]);
+    assert!(closed.status.success(), "{}", String::from_utf8_lossy(&closed.stderr));
+    assert_eq!(left, Some(theirs), "it is not ours to take off");
+    sessions.assert_clean();
+}
+
+/// What a loop device is on.
+fn backing(device: &std::path::Path) -> Option<std::path::PathBuf> {
+    let name = device.file_name().expect("a device");
+    let path = std::path::Path::new("/sys/block").join(name).join("loop/backing_file");
+    std::fs::read_to_string(path).ok().map(|text| text.trim_end().into())
+}
+
 #[test]
 fn an_nbd_session_ends_when_it_is_closed() {
     let sessions = Sessions::new();

@@ -72,6 +72,7 @@ pub fn plan(request: &ConversionRequest, secrets: &dyn Secrets) -> Result<Conver
     };
     if let Some(journal) = plan.journal.file().filter(|_| !plan.goes_on) {
         JournalFile::must_be_new(&journal)?;
+        JournalFile::must_last(&journal, path)?;
     }
     // What is wrong with the medium is said before what is wrong with a path.
     request.sources.check()?;

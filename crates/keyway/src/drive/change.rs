@@ -4,6 +4,7 @@ use super::contents::{DriveContents, words};
 use super::error::DriveError;
 use super::handle::Drive;
 use crate::error::Error;
+use crate::key_file::must_be_new;
 use keyway_sed::Authority;
 use keyway_sed::host::HostError;
 use keyway_sed::host::shadow::ByteTable;
@@ -309,6 +310,7 @@ impl Drive {
         if let DriveChange::SetUp(setup) = &change {
             if let Some(sheet) = &setup.recovery_sheet {
                 self.must_not_hold(sheet)?;
+                must_be_new(sheet)?;
             }
             if !self.encrypts() {
                 notes.push(DriveNote::NotEncrypted);

@@ -7,8 +7,9 @@ use crate::locked::LockedVolume;
 use crate::log_file;
 use crate::searching::Searched;
 use crate::unlock::Family;
+use keyway_volume::VolumeError;
 use keyway_volume::bitlocker::{self, BootFault, CopyInfo, CopyState, UnlockRequest};
-use keyway_volume::veracrypt::{self, HeaderCheck, HeaderLocation, HeaderState};
+use keyway_volume::veracrypt::{self, ChangeError, HeaderCheck, HeaderFault, HeaderLocation, HeaderState};
 use serde::Serialize;
 
 /// What came of looking at every copy.
@@ -140,4 +141,16 @@ fn of_bitlocker(volume: &LockedVolume<'_>) -> Result<Checked, Error> {
     // All else is in the table.
     let warnings = cut_off(&warnings).into_iter().collect();
     Ok(Checked { good, warnings, details })
+}
+/// Whether it says that no copy of a VeraCrypt volume's header opens, and that all of the volume is there.
+pub fn none_opens(error: &Error) -> bool {
+    let error = match error {
+        Error::At { error, .. } => error,
+        other => other,
+    };
+    matches!(
+        error,
+        Error::Header(ChangeError::Open(VolumeError::DamagedHeader { place: HeaderLocation::Primary | HeaderLocation::Hidden, fault }))
+            if !matches!(fault, HeaderFault::BeyondEnd { .. })
+    )
 }

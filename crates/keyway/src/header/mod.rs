@@ -13,6 +13,6 @@ mod restore;
 pub use crate::bitlocker::{BootFault, CopyInfo, CopyState};
 pub use crate::veracrypt::HeaderLocation;
 pub use backup::{BackedUp, BackupPlan, backup};
-pub use check::{Checked, CheckedDetails, CheckedHeader, check};
+pub use check::{Checked, CheckedDetails, CheckedHeader, check, none_opens};
 pub use repair::{RepairPlan, RepairedHeader, repair};
 pub use restore::{RestorePlan, Restored, RestoredPart, restore};

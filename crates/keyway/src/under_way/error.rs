@@ -46,6 +46,9 @@ pub enum ConversionError {
         #[source]
         source: io::Error,
     },
+    /// The journal would be gone with the power.
+    #[error("{} would be in memory, and lost with the power", .0.display())]
+    JournalInMemory(PathBuf),
     /// The file holds no record of this conversion.
     #[error("{} is not the journal of this conversion of {}, or it is damaged", journal.display(), volume.display())]
     AnotherJournal {
@@ -125,6 +128,7 @@ explain! { ConversionError, through Refused {
             _ => meaning,
         }
     },
+    Self::JournalInMemory(path) => [NotSuitable State, NameJournalElsewhere; path],
     Self::AnotherJournal { journal, .. } => [NoJournal Contents, NameItsJournal; journal],
     Self::JournalElsewhere { volume, made_as } =>
         [NoJournal State, SayWhereJournal { made_as: made_as.clone() }; volume],

@@ -67,6 +67,16 @@ impl JournalFile {
         }
     }
 
+    /// Refuses one that is in memory where the volume is not: it is there for the day when the power fails.
+    pub(crate) fn must_last(path: &Path, volume: &Path) -> Result<(), Error> {
+        let folder = absolute(path)?.parent().map(Path::to_owned).unwrap_or_default();
+        let volume_lasts = !volume.is_file() || !is_in_memory(volume);
+        match volume_lasts && is_in_memory(&folder) {
+            true => Err(ConversionError::JournalInMemory(path.to_owned()).into()),
+            false => Ok(()),
+        }
+    }
+
     /// Makes it, with all of its room.
     pub(crate) fn make(path: &Path, bytes: u64) -> Result<Self, Error> {
         let failed = |e: Errno| ConversionError::NewJournal { path: path.to_owned(), source: e.into() };
@@ -220,6 +230,11 @@ fn folder_of(path: &Path) -> Result<(OwnedFd, OsString), Error> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = rustix::fs::open(folder, flags, Mode::empty()).map_err(|e| failed(e.into()))?;
     Ok((folder, name.to_owned()))
+}
+
+/// Whether what is there is gone when the power is: statfs(2), `TMPFS_MAGIC` and `RAMFS_MAGIC`.
+fn is_in_memory(path: &Path) -> bool {
+    rustix::fs::statfs(path).is_ok_and(|of| matches!(of.f_type as u32, 0x0102_1994 | 0x8584_58f6))
 }
 
 /// The path, whatever folder is the current one.

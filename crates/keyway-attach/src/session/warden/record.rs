@@ -96,6 +96,11 @@ impl OwnSocket {
 }
 
 impl Record {
+    /// The file that our own file system shows the volume as.
+    fn shown_file(&self) -> Option<PathBuf> {
+        self.fuse.as_deref().map(|at| at.join(fuse::FILE_NAME))
+    }
+
     /// Does it; a recording's file comes of it, or nothing.
     ///
     /// # Errors
@@ -110,8 +115,14 @@ impl Record {
                 }
                 away(&mut self.mountpoint, mount::unmount)
             }
-            Action::DetachDevice => away(&mut self.device, loopdev::detach),
-            Action::DetachCache => away(&mut self.cache, loopdev::detach),
+            Action::DetachDevice => {
+                let below = self.cache.clone().or_else(|| self.shown_file()).unwrap_or_default();
+                away(&mut self.device, |device| loopdev::detach(device, &below))
+            }
+            Action::DetachCache => {
+                let below = self.shown_file().unwrap_or_default();
+                away(&mut self.cache, |device| loopdev::detach(device, &below))
+            }
             Action::UnmountFuse => {
                 let shown = |at: &Path| if self.files { at.to_owned() } else { at.join(fuse::FILE_NAME) };
                 away(&mut self.fuse, |at| fuse::release(at, &shown(at)))

@@ -1,16 +1,13 @@
 //! `header check`: which copies of a header are in order, in words.
 
 use crate::verbs::*;
-use keyway::Error;
 use keyway::header::{self, CheckedDetails, CheckedHeader};
-use keyway_volume::VolumeError;
-use keyway_volume::veracrypt::{ChangeError, HeaderFault, HeaderLocation};
 
 /// Ends with exit code 4 where a copy is not in order, so that scripts need not read the answer.
 pub(super) fn run(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
     let volume = args.locked()?;
     let checked = header::check(&volume).map_err(|e| {
-        let none_opens = none_opens(&e);
+        let none_opens = header::none_opens(&e);
         let failure = Failure::from(e);
         if !none_opens {
             return failure;
@@ -23,32 +20,21 @@ pub(super) fn run(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
         return out.result(&checked, || words(&checked.details));
     }
     out.say(&words(&checked.details))?;
-    let (message, advice) = damaged(&args.volume, &checked.details);
+    let (message, advice) = damaged(args, &checked.details);
     let failure = Failure::new(Exit::NotAVolume, message, advice).kind(Kind::Damaged);
     Err(failure.with(json!(checked)))
 }
 
-fn none_opens(error: &Error) -> bool {
-    let error = match error {
-        Error::At { error, .. } => error,
-        other => other,
-    };
-    matches!(
-        error,
-        Error::Header(ChangeError::Open(VolumeError::DamagedHeader { place: HeaderLocation::Primary | HeaderLocation::Hidden, fault }))
-            if !matches!(fault, HeaderFault::BeyondEnd { .. })
-    )
-}
-
 /// What is wrong, and what to do about it.
-fn damaged(path: &Path, details: &CheckedDetails) -> (String, String) {
+fn damaged(args: &VolumeArgs, details: &CheckedDetails) -> (String, String) {
     let bad = match details {
         CheckedDetails::VeraCrypt { headers } => headers.iter().find(|header| !header.is_good()),
         _ => None,
     };
     let lost = matches!(details, CheckedDetails::BitLocker { lost: Some(_), .. });
     let (place, header) = bad.map(|bad| (bad.place, bad.place.to_string())).unzip();
-    let facts = json!({"path": in_json(path), "place": place, "header": header, "lost": lost});
+    let needs = size::options(&args.source(), "");
+    let facts = json!({"path": in_json(&args.volume), "place": place, "header": header, "lost": lost, "needs": needs});
     (said("header damaged", &facts), said("header mend", &facts))
 }
 

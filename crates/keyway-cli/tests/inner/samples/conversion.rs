@@ -119,6 +119,7 @@ pub(super) fn converting() -> Vec<Failure> {
         C::EndedMeanwhile(v()),
         C::InUse { path: v(), user: Use::Loop("loop7".to_owned()) },
         C::NewJournal { path: journal(), source: io(28) },
+        C::JournalInMemory(journal()),
         C::NewJournal { path: journal(), source: io(17) },
         C::AnotherJournal { journal: journal(), volume: v() },
         C::JournalElsewhere { volume: v(), made_as: made_as() },
