@@ -105,8 +105,11 @@ impl KeyArgs {
     pub(crate) fn sources(&self, password: PasswordSource) -> Result<Sources, Failure> {
         let mut sources = Sources::new();
         sources.password = password;
-        sources.recovery_password = self.recovery_password.clone().flatten();
-        sources.asks_recovery_password = matches!(self.recovery_password, Some(None));
+        // A variable that is empty names nothing.
+        sources.recovery_password =
+            self.recovery_password.clone().flatten().filter(|given| !given.is_empty());
+        sources.asks_recovery_password =
+            self.recovery_password.is_some() && sources.recovery_password.is_none();
         sources.startup_key.clone_from(&self.startup_key);
         if let Some(named) = &self.tpm {
             let mut tpm = TpmSource::new(address(named.as_ref())?);

@@ -86,7 +86,7 @@ fn facts(error: &Error, words: &[OsString]) -> Value {
         "twice": !others.is_empty() && others.first() == arg.as_ref(), "usage": usage,
         "exists": given.is_some_and(Path::exists), "extra": arg.as_ref().is_some_and(|arg| !arg.starts_with('-')),
         "misplaced": arg.as_ref().is_some_and(|arg| has(&at, arg)), "arg": arg,
-        "positive": positive, "file": whole.as_ref().is_some_and(|word| word.contains(['.', '/']) && !word.contains('=')), "whole": whole,
+        "positive": positive, "file": whole.as_ref().is_some_and(|word| (word.contains(['.', '/']) || Path::new(word).exists()) && !word.contains('=')), "whole": whole,
         "next": next.map(|word| line(&word.to_string_lossy()))})
 }
 

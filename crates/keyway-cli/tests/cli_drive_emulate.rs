@@ -59,7 +59,9 @@ fn unknown_profiles_and_faults_are_wrong_usage() {
         "drive emulate @drive --size 32M --nvme-tcp 127.0.0.1:0 --fault slow",
     );
     // Faults are a served drive's.
-    cli.refused("usage", " is missing", "drive emulate @drive --size 32M --fault stall");
+    cli.refused("usage", "served with --nvme-tcp", "drive emulate @drive --size 32M --fault stall");
+    cli.refused("usage", "keyway drive emulate FILE --size 1G", "drive emulate @drive");
+    cli.refused("usage", "did you mean `keyway drive info`", "drive status @drive");
     cli.refused(
         "usage",
         "--nvme-tcp does not go with --vhost-user-scsi",

@@ -145,3 +145,67 @@ fn a_volume_is_no_old_journal() {
     let words = "encrypt @d --grow --journal @j --password-file @pw --pim 1 --yes";
     cli.fails(1, "exists", "if it is an old journal, remove it, else name another", words);
 }
+
+/// A device's name that is mistyped is no name for a file: it would be in memory.
+#[test]
+fn nothing_is_made_among_the_devices() {
+    let cli = Cli::new();
+    cli.volume("v");
+    cli.keyway.secret("pw", PASSWORD);
+    let name = format!("/dev/keyway-no-such-device-{}", std::process::id());
+    for words in [
+        format!("create {name} --size 1M --quick --password-file @pw"),
+        format!("create {name} --size 1M --quick --password-file @pw --dry-run"),
+        format!("create @b --format bitlocker --size 64M --recovery-file {name} --password-file @pw"),
+        format!("header backup @v {name} {SECRET}"),
+    ] {
+        cli.fails(1, "not-found", &name, &words);
+        assert!(!std::path::Path::new(&name).exists() && !cli.path("b").exists(), "{words}");
+    }
+}
+
+/// A journal is there for the day when the power fails.
+#[test]
+fn no_journal_is_kept_in_memory() {
+    let cli = new();
+    let in_memory = |path: &std::path::Path| {
+        rustix::fs::statfs(path).is_ok_and(|of| [0x0102_1994, 0x8584_58f6].contains(&(of.f_type as u64)))
+    };
+    let memory = std::path::Path::new("/dev/shm");
+    if !in_memory(memory) || in_memory(&cli.path("")) {
+        return keyway_testkit::skip("/dev/shm is no memory, or everything is");
+    }
+    let Some(()) = cli.make("d", 72 << 20, "mkfs.ext4", &["-q", "-F"]) else { return };
+    let before = fs::read(cli.path("d")).expect("a file system");
+    let journal = memory.join(format!("keyway-journal-{}", std::process::id()));
+    let words = format!("{} --journal {}", VERACRYPT.begin, journal.display());
+    cli.fails(1, "not-suitable", "a new file on another drive: --journal FILE", &words);
+    assert!(!journal.exists() && fs::read(cli.path("d")).expect("there") == before, "nothing was changed");
+}
+
+/// A hidden volume goes into a VeraCrypt volume, and into nothing that is known to be something else.
+#[test]
+fn a_hidden_volume_is_made_in_no_other_thing() {
+    let cli = bitlocker();
+    cli.keyway.secret("pwh", "the-hidden-one-has-another-password");
+    let mut luks = vec![0x5a; 2 << 20];
+    luks[..8].copy_from_slice(b"LUKS\xba\xbe\0\x01");
+    fs::write(cli.path("luks"), luks).expect("written");
+    let Some(()) = cli.make("ext4", 8 << 20, "mkfs.ext4", &["-q", "-F"]) else { return };
+    let mut disk = vec![0; 1 << 20];
+    disk[446 + 4] = 7;
+    disk[446 + 8..446 + 16].copy_from_slice(&[0, 8, 0, 0, 0, 0, 2, 0]);
+    disk[510..512].copy_from_slice(&[0x55, 0xaa]);
+    disk.extend(fs::read(cli.path("v")).expect("a volume"));
+    fs::write(cli.path("disk"), disk).expect("written");
+    for (name, code, kind) in
+        [("v", 2, "usage"), ("luks", 4, "not-a-volume"), ("ext4", 4, "not-a-volume"), ("disk", 2, "usage")]
+    {
+        let before = fs::read(cli.path(name)).expect("there");
+        for more in ["", "--password-file @pw", "--dry-run", "--force"] {
+            let words = format!("create @{name} --hidden 1M --hidden-password-file @pwh --yes {more}");
+            cli.fails(code, kind, "", &words);
+            assert!(fs::read(cli.path(name)).expect("there") == before, "{words}: it was written to");
+        }
+    }
+}

@@ -91,13 +91,31 @@ fn advice_names_no_damaged_copy() {
     let told = hint(&format!("header restore @v {with} --yes"));
     assert!(told.contains("header backup") && !told.contains("volume's backup header"), "{told}");
     let told = hint(&format!("header check @v {with}"));
-    assert!(!told.contains("copy at the end"), "{told}");
+    assert!(!told.contains("copy at the end") && told.contains("FILE --password-file"), "{told}");
+    assert!(told.contains(" --pim 1, then keyway header restore"), "all that opens it is named: {told}");
     damage(&cli.path("v"), 400..401);
     let told = hint(&format!("header check @v {with}"));
     assert!(
-        told.contains("header restore VOLUME FILE") && !told.contains("volume's backup header"),
+        told.contains(&format!("header restore {} FILE", cli.path("v").display()))
+            && !told.contains("volume's backup header"),
         "{told}"
     );
+}
+
+/// What is missing at the end is missed.
+#[test]
+fn a_volume_that_is_cut_off_is_not_in_order() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let size = cli.path("v").metadata().expect("it is there").len();
+    let file = std::fs::OpenOptions::new().write(true).open(cli.path("v")).expect("it is there");
+    file.set_len(size - 1).expect("a length");
+    let told = cli.json(4, "header check @v --password-file @pw --pim 1 --hash sha512");
+    assert_eq!(told["headers"][1]["state"], "cut-off", "{told}");
+    assert!(told["error"]["hint"].as_str().is_some_and(|hint| hint.contains("copied completely")), "{told}");
+    // What is plainly none is said to be none before anybody is asked for a secret.
+    let Some(()) = cli.make("plain", 8 << 20, "mkfs.ext4", &["-q", "-F"]) else { return };
+    cli.fails(4, "not-a-volume", "it starts with", "header check @plain");
 }
 
 #[test]

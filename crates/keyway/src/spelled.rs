@@ -94,7 +94,8 @@ pub fn bitlocker_options(has_password: bool, startup_key: Option<&Path>) -> Stri
 
 /// An option of a command line without what stands for its value; a word's name without its brackets.
 pub fn bare(arg: &str) -> String {
-    trimmed(arg.split([' ', '=']).next().unwrap_or(arg)).to_owned()
+    let arg = trimmed(arg);
+    arg.split([' ', '=', '[']).next().unwrap_or(arg).to_owned()
 }
 
 /// A word's name without its brackets, and without the dots behind those that come several times.

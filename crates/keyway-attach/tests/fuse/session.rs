@@ -333,7 +333,7 @@ fn a_loop_device_that_is_somebody_elses_by_now_is_left_alone() {
     let device = serving.state.device.clone().expect("a loop device");
     let theirs = sessions.path().join("theirs");
     std::fs::write(&theirs, vec![0; 1 << 20]).expect("room");
-    let run = |words: &[&std::path::Path]| {
+    let run = |words: &[&Path]| {
         let done = Command::new(&losetup).args(words).output().expect("installed");
         assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
     };
@@ -349,9 +349,9 @@ fn a_loop_device_that_is_somebody_elses_by_now_is_left_alone() {
 }
 
 /// What a loop device is on.
-fn backing(device: &std::path::Path) -> Option<std::path::PathBuf> {
+fn backing(device: &Path) -> Option<std::path::PathBuf> {
     let name = device.file_name().expect("a device");
-    let path = std::path::Path::new("/sys/block").join(name).join("loop/backing_file");
+    let path = Path::new("/sys/block").join(name).join("loop/backing_file");
     std::fs::read_to_string(path).ok().map(|text| text.trim_end().into())
 }
 

@@ -5,6 +5,7 @@ use super::change_error::ChangeError;
 use super::create_header::get;
 use super::header_location::HeaderLocation;
 use super::unlock::{UnlockRequest, unlock};
+use crate::info::Warning;
 use keyway_store::{Store, StoreError};
 
 /// One copy of a header, and what came of opening it.
@@ -28,6 +29,8 @@ pub enum HeaderState {
     DoesNotOpen,
     /// It can't be read.
     Unreadable(StoreError),
+    /// The file or device ends before it, and was longer when the volume was made.
+    CutOff,
     /// The volume has no such copy.
     Absent,
 }
@@ -55,7 +58,11 @@ pub fn check(store: &dyn Store, request: &UnlockRequest<'_>) -> Result<Vec<Heade
             };
             checks.push(HeaderCheck { place, state });
         }
-        (None, Some(place)) => checks.push(HeaderCheck { place, state: HeaderState::Absent }),
+        (None, Some(place)) => {
+            let cut = unlocked.warnings.contains(&Warning::NoBackupHeaders);
+            let state = if cut { HeaderState::CutOff } else { HeaderState::Absent };
+            checks.push(HeaderCheck { place, state });
+        }
         (None, None) => {}
     }
     checks.sort_by_key(|check| check.place.is_backup());

@@ -13,6 +13,7 @@ use super::header::Header;
 use super::header_location::{HEADER_BYTES, HEADER_SPACE_BYTES, HeaderLocation};
 use super::plain_sectors::Plain;
 use super::unlock::{HeaderChoice, OpenedHeader, UnlockRequest, unlock};
+use crate::VolumeError;
 use crate::overlay::Overlay;
 use keyway_engine::Layout;
 use keyway_fs::Superblock;
@@ -55,6 +56,17 @@ pub struct Restored {
     pub places: Vec<HeaderLocation>,
 }
 
+/// Nobody has asked for the copy alone: that is no advice.
+fn not_narrowed(error: VolumeError) -> VolumeError {
+    match error {
+        VolumeError::WrongSecret { argon2id_skipped, looks, mut narrowed } => {
+            narrowed.retain(|what| *what != "header");
+            VolumeError::WrongSecret { argon2id_skipped, looks, narrowed }
+        }
+        error => error,
+    }
+}
+
 /// Restores the header that the secret of `request` opens in the backup: the outer volume's or the
 /// hidden one's. The secret is the one at the time of the backup, and opens the volume from then
 /// on. From a file both copies are written; the embedded copy restores the main header only.
@@ -71,7 +83,7 @@ pub fn header_restore(
     let alone = |header, system| UnlockRequest { header, system, protect_hidden: None, ..*request };
     let unlocked = match from {
         RestoreFrom::Embedded if request.system => return Err(ChangeError::NoCopy),
-        RestoreFrom::Embedded => unlock(store, &alone(HeaderChoice::Backup, false))?,
+        RestoreFrom::Embedded => unlock(store, &alone(HeaderChoice::Backup, false)).map_err(not_narrowed)?,
         RestoreFrom::File(path) => {
             let backup = read_backup(path)?;
             let system = backup.len() as u64 == SYSTEM_BACKUP_BYTES;

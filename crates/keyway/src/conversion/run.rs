@@ -95,7 +95,9 @@ impl Conversion {
             || self.convert(secrets, progress),
             |outcome| {
                 let bytes = outcome.work.as_ref().map_or(0, |work| work.total_bytes);
-                format!("{:?} {:?}, {}, {bytes} bytes", outcome.conversion, outcome.state, outcome.format)
+                let what = outcome.conversion.map_or("conversion", |conversion| conversion.name());
+                let state = format!("{:?}", outcome.state).to_lowercase();
+                format!("{what} {state}, {}, {bytes} bytes", outcome.format)
             },
         )
     }

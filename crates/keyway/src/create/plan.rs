@@ -5,14 +5,15 @@ use super::created::{Created, CreatedDetails};
 use super::place::NewPlace;
 use super::protectors::ProtectorOptions;
 use super::veracrypt::{VeraCryptCreated, VeraCryptOptions};
-use crate::detect::must_not_be_half_converted;
+use crate::detect;
+use crate::disk;
 use crate::error::{Error, Misuse, about};
 use crate::log_file;
 use crate::medium;
 use crate::progress::{Progress, Stage};
 use crate::secrets::{PasswordSource, Question, Secrets, Subject, Wanted, one_standard_input};
 use crate::session::refuse_if_open;
-use crate::unlock::Family;
+use crate::unlock::{Family, UnlockArguments};
 use keyway_attach::path_text;
 use keyway_engine::Access;
 use keyway_fs::FileSystemKind;
@@ -162,7 +163,7 @@ impl CreateRequest {
         }
         medium::must_be_suitable(&self.path)?;
         if self.path.exists() {
-            must_not_be_half_converted(&self.path, &medium::look(&self.path)?)?;
+            detect::must_not_be_half_converted(&self.path, &medium::look(&self.path)?)?;
         }
         if let Some(fs) = self.filesystem {
             let found = fs.find_program().map(drop).ok_or(MkfsError::Missing(fs));
@@ -175,6 +176,9 @@ impl CreateRequest {
             Family::BitLocker => self.bitlocker()?,
         };
         let inside = self.hidden_bytes.is_some() && self.bytes.is_none() && self.path.exists();
+        if inside {
+            self.must_be_an_outer_volume()?;
+        }
         let place = match inside {
             true => None,
             false => Some(NewPlace::find(&self.path, self.bytes, self.replace)?),
@@ -207,6 +211,16 @@ impl CreateRequest {
             request: self,
             place,
         })
+    }
+
+    /// Refuses what is known to be something else, whether or not there is a secret that would show it.
+    fn must_be_an_outer_volume(&self) -> Result<(), Error> {
+        let any = UnlockArguments::new();
+        disk::refuse(&self.path)?;
+        match detect::family(&self.path, &any)? {
+            Family::BitLocker => Err(Misuse::NoHidden.into()),
+            Family::VeraCrypt => detect::must_be_noise(&self.path, &any),
+        }
     }
 
     /// What can be said of the sizes of a file: a device is measured when it is claimed.
@@ -367,7 +381,8 @@ impl CreatePlan {
                 let secret = request.hidden_secret.read(Wanted::NewPassword, &hidden, secrets)?;
                 let other = |outer| veracrypt::refuse_same_secret(outer, &secret);
                 outer.as_ref().map_or(Ok(()), other).map_err(about(path))?;
-                begin()?;
+                // The outer volume that is there is searched for first: until something is written, Ctrl-C ends all at once.
+                place.as_ref().map_or(Ok(()), |_| begin())?;
                 let notes = match (place, &outer) {
                     (Some(place), Some(outer)) => options.create(place, outer, progress)?.notes,
                     _ => Vec::new(),

@@ -1,7 +1,7 @@
 //! Which copies of a header are in order.
 
 use super::family::family;
-use crate::detect::cut_off;
+use crate::detect::{cut_off, must_be_noise};
 use crate::error::Error;
 use crate::locked::LockedVolume;
 use crate::log_file;
@@ -59,7 +59,7 @@ pub enum CheckedDetails {
 pub struct CheckedHeader {
     /// Which.
     pub place: HeaderLocation,
-    /// "good", "differs", "does-not-open", "unreadable" or "absent".
+    /// "good", "differs", "does-not-open", "unreadable", "cut-off" or "absent".
     pub state: &'static str,
     /// More of that.
     pub reason: Option<String>,
@@ -74,6 +74,7 @@ impl From<HeaderCheck> for CheckedHeader {
                 ("does-not-open", Some("it is damaged, or has another secret".to_owned()))
             }
             HeaderState::Unreadable(e) => ("unreadable", Some(e.to_string())),
+            HeaderState::CutOff => ("cut-off", Some("the file or device ends before it".to_owned())),
             HeaderState::Absent => ("absent", Some("this volume keeps no copy there".to_owned())),
         };
         Self { place: check.place, state, reason }
@@ -103,6 +104,7 @@ pub fn check(volume: &LockedVolume<'_>) -> Result<Checked, Error> {
 }
 
 fn of_veracrypt(volume: &LockedVolume<'_>) -> Result<Checked, Error> {
+    must_be_noise(&volume.path, &volume.arguments)?;
     let secret = volume.veracrypt_key()?;
     let store = volume.to_look()?;
     let drive = volume.system_drive()?;

@@ -277,7 +277,7 @@ impl VolumeStatus {
         // The metadata says the same of one that was paused, here or by Windows.
         let (conversion_status, paused) = match running(path)? {
             Some(_) => (told.to_owned(), false),
-            None => (at_rest(told), is_half_way && partition.is_none() && !seen.is_read_only()),
+            None => (at_rest(told), is_half_way && !store.is_partition() && !seen.is_read_only()),
         };
         let info = seen.info;
         Ok(Self {

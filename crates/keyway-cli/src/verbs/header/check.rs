@@ -20,21 +20,26 @@ pub(super) fn run(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
         return out.result(&checked, || words(&checked.details));
     }
     out.say(&words(&checked.details))?;
-    let (message, advice) = damaged(args, &checked.details);
+    let (message, advice) = damaged(args, &checked);
     let failure = Failure::new(Exit::NotAVolume, message, advice).kind(Kind::Damaged);
     Err(failure.with(json!(checked)))
 }
 
 /// What is wrong, and what to do about it.
-fn damaged(args: &VolumeArgs, details: &CheckedDetails) -> (String, String) {
+fn damaged(
+    args: &VolumeArgs,
+    header::Checked { details, warnings, .. }: &header::Checked,
+) -> (String, String) {
     let bad = match details {
         CheckedDetails::VeraCrypt { headers } => headers.iter().find(|header| !header.is_good()),
         _ => None,
     };
+    // Of all that is told of a volume this alone is no row of the table.
+    let cut = !warnings.is_empty() || bad.is_some_and(|bad| bad.state == "cut-off");
     let lost = matches!(details, CheckedDetails::BitLocker { lost: Some(_), .. });
     let (place, header) = bad.map(|bad| (bad.place, bad.place.to_string())).unzip();
     let needs = size::options(&args.source(), "");
-    let facts = json!({"path": in_json(&args.volume), "place": place, "header": header, "lost": lost, "needs": needs});
+    let facts = json!({"path": in_json(&args.volume), "place": place, "header": header, "lost": lost, "needs": needs, "cut": cut});
     (said("header damaged", &facts), said("header mend", &facts))
 }
 
