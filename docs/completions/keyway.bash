@@ -2782,7 +2782,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__lab__subcmd__compare)
-            opts="-v -q -h --baseline --with --resume --drive --path --workload --quick --size --seconds --runs --scale --reads-only --verify --buffered --no-bare --delta --minutes --wide --destroy-data --html --save --json --yes --verbose --quiet --progress --log --help"
+            opts="-v -q -h --baseline --with --entrant --detach --resume --drive --path --workload --quick --size --seconds --runs --scale --reads-only --verify --buffered --no-bare --delta --minutes --wide --destroy-data --html --save --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2793,6 +2793,14 @@ _keyway() {
                     return 0
                     ;;
                 --with)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --entrant)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --detach)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

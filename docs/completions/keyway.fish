@@ -1487,7 +1487,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l buffered -d 'Go through the page cache where a file is read: what many benchmarks do by mistake'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l no-bare -d 'Do not measure the drive without Keyway\'s code between as well'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l wide -d 'Tell all that is known of each test, in lines of more than 80 columns'
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l destroy-data -d 'Overwrite the file or device that is named as the drive'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l destroy-data -d 'Overwrite the file or device that is named as the drive, and what other programs attach'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -1495,6 +1495,8 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l baseline -d 'What the others are held against' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l with -d 'What is compared with it: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path' -r
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l entrant -d 'Another program beside them: COMMAND attaches it on $DRIVE or in $FOLDER, and prints where the device, file or folder is' -r
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l detach -d 'The command that takes it down again ($DEVICE is what it printed), where it isn\'t enough to end it' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l resume -d 'Go on with what --save kept: what is missing is measured, and what is undecided measured on' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l drive -d 'The drive: model:NAME, a folder (a file is made in it and removed), or a file or device whose bytes may be lost' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l path -d 'How requests reach the volumes' -r -f -a "auto\t'As `open` would attach them here; in this process on a modelled drive'
@@ -1521,7 +1523,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l buffered -d 'Go through the page cache where a file is read: what many benchmarks do by mistake'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l no-bare -d 'Do not measure the drive without Keyway\'s code between as well'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l wide -d 'Tell all that is known of each test, in lines of more than 80 columns'
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l destroy-data -d 'Overwrite the file or device that is named as the drive'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l destroy-data -d 'Overwrite the file or device that is named as the drive, and what other programs attach'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'

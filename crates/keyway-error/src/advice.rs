@@ -373,6 +373,8 @@ advice! {
     ListWorkloads = "list-workloads": "See which workloads there are.",
     ReadTraces = "read-traces": "What a trace may be.",
     WriteTarget = "write-target": "How a target is written.",
+    WriteEntrant = "write-entrant": "How another program is named for a comparison.",
+    TryItsCommand = "try-its-command": "Try its command by itself.",
     LargerOrSmallerTest = "larger-or-smaller-test": "A larger one, or a smaller test.",
     DestroyData = "destroy-data": "Say that the data may go, or name a folder.",
     FreeItOrFolder = "free-it-or-folder": "Free it, or name a folder.",

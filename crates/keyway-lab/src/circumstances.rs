@@ -1,5 +1,6 @@
 //! What a run depended on: with it, the command and the figures, somebody else can repeat it and see why theirs differ.
 
+use crate::other_program::OtherProgram;
 use crate::plan::ExperimentPlan;
 use crate::rig::Drive;
 use crate::sysfs::{device_folder, text};
@@ -22,6 +23,9 @@ pub struct Circumstances {
     pub buffered: bool,
     /// Whether everything that writes was left out.
     pub reads_only: bool,
+    /// Other programs that were measured as well, and their commands.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<OtherProgram>,
     /// The commit that the program was built from, where its builder told it (`KEYWAY_COMMIT`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
@@ -59,6 +63,7 @@ impl Circumstances {
             span_bytes: plan.span_bytes,
             buffered: plan.buffered,
             reads_only: plan.reads_only,
+            others: plan.others.clone(),
             commit: option_env!("KEYWAY_COMMIT").map(str::to_owned),
             governors: governors(),
             boost: boost(),

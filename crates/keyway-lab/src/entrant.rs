@@ -1,6 +1,9 @@
 //! One side of a comparison, ready to be measured.
 
+use crate::error::LabError;
 use crate::judge::EntrantFacts;
+use crate::load::Meter;
+use crate::result::{Flag, Sample};
 use crate::sectors::Subject;
 use crate::timed::TimedWork;
 use keyway_model::ModelDrive;
@@ -28,5 +31,35 @@ impl Entrant {
     pub fn new(name: impl Into<String>, subject: Subject) -> Self {
         let (name, facts) = (name.into(), EntrantFacts::default());
         Self { name, subject, facts, model: None, folder: None, timed: None }
+    }
+
+    /// A turn, with a look at whether a modelled drive's times were kept, and without the processor time that went into
+    /// waiting for it.
+    pub(crate) fn turn(&self, make: impl FnOnce() -> Result<Sample, LabError>) -> Result<Sample, LabError> {
+        let Some(model) = &self.model else { return make().map_err(|e| self.failed(e)) };
+        model.forget_lateness();
+        let (meter, spun) = (Meter::start(), model.clock().spun_ns());
+        let mut sample = make()?;
+        let spun = (model.clock().spun_ns() - spun) as f64 / 1e9;
+        let own = 1.0 - spun / meter.spent().0.max(1e-9);
+        sample.cpu_seconds *= own.clamp(0.0, 1.0);
+        // What the waiting took of the processors' energy, or of the whole machine's time, nobody knows.
+        (sample.joules, sample.machine_cpu_seconds) = (None, None);
+        if !model.lateness().is_kept() {
+            sample.flags.push(Flag::BusyMachine);
+        }
+        Ok(sample)
+    }
+
+    /// Whose failure it is: where another program is measured, that one's.
+    fn failed(&self, error: LabError) -> LabError {
+        match error {
+            LabError::Stopped => error,
+            error if self.facts.other_program => {
+                let what = format!("can't be used: {error}");
+                LabError::OtherProgram { name: self.name.clone(), what }
+            }
+            error => error,
+        }
     }
 }

@@ -33,6 +33,17 @@ pub enum LabError {
     /// A target's words make no sense.
     #[error("{0:?} is not a target: {1}")]
     Target(String, String),
+    /// No name and command of another program.
+    #[error("{0:?} is not NAME=COMMAND: {1}")]
+    EntrantWords(String, String),
+    /// Another program could not be attached, or went away.
+    #[error("{name} {what}")]
+    OtherProgram {
+        /// The side's name.
+        name: String,
+        /// What it did, and what it said.
+        what: String,
+    },
     /// The subject is smaller than what the workload touches.
     #[error("{what} has {present} bytes and the test needs {needed}")]
     TooSmall {
@@ -177,6 +188,8 @@ explain! { LabError, through Attach | Store | Device | Trace {
     Self::NoSuchWorkload(_) => [NoSuchWorkload Request, ListWorkloads],
     Self::NoSuchTrace(_) => [Usage Request, ReadTraces],
     Self::Target(..) => [Usage Request, WriteTarget],
+    Self::EntrantWords(..) => [Usage Request, WriteEntrant],
+    Self::OtherProgram { .. } => [Failed State, TryItsCommand],
     Self::NoModel(_, models) => [Usage Request, TakeModel { models: models.clone() }],
     Self::NoFolder(_) => [Usage Request, NameMountedFolders],
     Self::NeverUnlocked => [Usage Request, CompareFormats],

@@ -4,6 +4,7 @@ use crate::cell::{Cell, Mix};
 use crate::entrant::Entrant;
 use crate::error::LabError;
 use crate::findings::Findings;
+use crate::foreground;
 use crate::interleave::{Outcome, Slot, Watch, interleave};
 use crate::judge::{CellFacts, EntrantFacts, Judging};
 use crate::load::{self, Turn, seed_of};
@@ -111,13 +112,14 @@ fn measured(experiment: Experiment<'_>, stop: &AtomicBool, watch: &dyn Watch) ->
             verify: requests.verify,
             stop,
         };
-        let sample = one_turn(entrant, cell, turn)?;
+        let sample = one_turn(entrant, cell, requests.task, turn)?;
         pacing.took(slot.cell, began.elapsed());
         Ok(Sample { seed: slot.seed, ..sample })
     };
     let mut outcome = experiment.first_look((&cells, &names), &pacing, stop, watch, make);
     let compressed = outcome.error.is_none() && compresses(requests, entrants, stop);
     let small = original.span_bytes().is_some_and(|span| requests.span_bytes < span);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut facts: Vec<CellFacts> = requests
         .cells
         .iter()
@@ -129,6 +131,10 @@ fn measured(experiment: Experiment<'_>, stop: &AtomicBool, watch: &dyn Watch) ->
             }
             if compressed && cell.mix.writes() {
                 flags.push(Flag::Compressible);
+            }
+            // Each of its threads looks at a modelled drive's clock, so that some would take the time of others.
+            if cell.threads as usize > cores && entrants.iter().any(|entrant| entrant.model.is_some()) {
+                flags.push(Flag::TooFewCores);
             }
             let look = earlier.looks(&cell.name);
             CellFacts { metric: *metric, cell: Some(cell.clone()), flags, best: true, look }
@@ -153,18 +159,12 @@ fn measured(experiment: Experiment<'_>, stop: &AtomicBool, watch: &dyn Watch) ->
     Findings { comparisons, series, missing, notes, error }
 }
 
-/// One turn, with a look at whether the modelled drive's times were kept.
-fn one_turn(entrant: &Entrant, cell: &Cell, turn: Turn<'_>) -> Result<Sample, LabError> {
-    if let Some(model) = &entrant.model {
-        model.forget_lateness();
-    }
+/// One turn; where the workload says so, with a task in the foreground.
+fn one_turn(entrant: &Entrant, cell: &Cell, task: bool, turn: Turn<'_>) -> Result<Sample, LabError> {
     let least = if matches!(entrant.subject, Subject::File { .. }) { RING_RAMP } else { Duration::ZERO };
     let turn = Turn { ramp: turn.ramp.max(least), ..turn };
-    let mut sample = load::run(&entrant.subject, cell, turn)?;
-    if entrant.model.as_ref().is_some_and(|model| !model.lateness().is_kept()) {
-        sample.flags.push(Flag::BusyMachine);
-    }
-    Ok(sample)
+    let made = || load::run(&entrant.subject, cell, turn);
+    entrant.turn(|| if task { foreground::beside(made) } else { made() })
 }
 
 /// Writes of zeros or a pattern that are faster than random ones by more than this factor are
@@ -218,7 +218,7 @@ mod tests {
                 let volume = rig.volume(&target).expect("a volume");
                 assert!(volume.len >= span, "{words}: {}", volume.len);
                 assert_eq!(volume.ceiling_mb_s.is_none(), target == Target::Plain);
-                let facts = EntrantFacts { ceiling_mb_s: volume.ceiling_mb_s, flags: vec![] };
+                let facts = EntrantFacts { ceiling_mb_s: volume.ceiling_mb_s, ..EntrantFacts::default() };
                 let subject = rig.in_process(&volume).expect("a subject");
                 Entrant { facts, model: rig.modelled().cloned(), ..Entrant::new(*words, subject) }
             })

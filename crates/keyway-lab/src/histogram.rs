@@ -34,7 +34,7 @@ impl Default for Recorder {
 }
 
 /// The middle of a bucket in nanoseconds.
-fn middle_of(bucket: u32) -> f64 {
+pub(crate) fn middle_of(bucket: u32) -> f64 {
     if u64::from(bucket) < Buckets::STEPS {
         return f64::from(bucket);
     }
@@ -94,6 +94,18 @@ impl Histogram {
             }
         }
         0.0
+    }
+
+    /// The slowest of the requests, this part of them at least: bucket and count, from the slowest on.
+    pub(crate) fn slowest(&self, part: f64) -> Vec<(u32, u64)> {
+        let wanted = (self.count() as f64 * part).ceil() as u64;
+        let mut seen = 0;
+        let is_wanted = |(_, n): &&(u32, u64)| {
+            let before = seen;
+            seen += n;
+            before < wanted
+        };
+        self.buckets.iter().rev().take_while(is_wanted).copied().collect()
     }
 
     /// Adds what another has counted.

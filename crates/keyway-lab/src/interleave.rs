@@ -3,6 +3,7 @@
 use crate::error::LabError;
 use crate::load::seed_of;
 use crate::result::{Sample, Series};
+use crate::tail;
 use crate::workload::{Turns, Workload};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -80,6 +81,7 @@ pub fn interleave(
                 sample.run = run;
                 if let Some(series) = series.get_mut(slot.cell * entrants.len() + slot.entrant) {
                     series.latency.merge(&sample.latency);
+                    sample.slowest = sample.latency.slowest(tail::KEPT);
                     sample.latency = Default::default();
                     series.samples.push(sample);
                 }

@@ -1,8 +1,9 @@
 //! From series to comparisons: values, ratios, verdicts, and what speaks against believing them.
 
 use crate::cell::Cell;
-use crate::result::{Comparison, Flag, Metric, Series};
+use crate::result::{Comparison, Flag, Metric, Series, Verdict};
 use crate::stats::{self, median};
+use crate::tail;
 use crate::target::is_hardware;
 use std::time::{Duration, Instant};
 
@@ -29,6 +30,8 @@ pub struct EntrantFacts {
     pub ceiling_mb_s: Option<f64>,
     /// What holds for it in every cell.
     pub flags: Vec<Flag>,
+    /// Another program's: it goes a way of its own, and ours takes nothing of its cost apart.
+    pub other_program: bool,
 }
 
 /// Which of the entrants takes a cost apart, from where a change counts, and how long may be looked for it.
@@ -93,7 +96,8 @@ pub fn judge(
             }
             for metric in metrics(facts, side) {
                 if let Some(row) = row(facts, baseline, side, metric, comparisons, &flags, judging.delta) {
-                    let (path_cost, cipher_cost) = apart.of(side, metric);
+                    let (path_cost, cipher_cost) =
+                        if entrant.other_program { (None, None) } else { apart.of(side, metric) };
                     rows.push(Comparison { path_cost, cipher_cost, ..row });
                 }
             }
@@ -168,7 +172,8 @@ fn row(
     }
     let told = stats::compare(&base, &values, comparisons, facts.look);
     let delta = delta.unwrap_or(if is_hardware(&side.target) { HARDWARE_DELTA } else { DELTA });
-    let verdict = told.verdict(metric.more_is_better(), delta);
+    let refused = noticed.contains(&Flag::TooFewCores);
+    let verdict = if refused { Verdict::Undecided } else { told.verdict(metric.more_is_better(), delta) };
     let mut flags = noticed.to_vec();
     if !told.enough {
         flags.push(Flag::TooFewTurns);
@@ -197,6 +202,7 @@ fn row(
         let values: Option<Vec<f64>> = side.samples.iter().map(per_gib).collect();
         values.filter(|v| !v.is_empty() && v.iter().all(|j| j.is_finite())).map(|v| median(&v))
     };
+    let tail_of = |series: &Series| (metric == facts.metric).then(|| tail::of(series)).flatten();
     Some(Comparison {
         workload: side.workload.clone(),
         cell: side.cell.clone(),
@@ -222,16 +228,27 @@ fn row(
         cpu_s_per_gib: cpu(side),
         baseline_cpu_s_per_gib: cpu(baseline),
         joules_per_gib: joules(),
+        machine_cpu_s_per_gib: machine_cpu(side),
+        baseline_machine_cpu_s_per_gib: machine_cpu(baseline),
+        p9999: tail_of(side),
+        baseline_p9999: tail_of(baseline),
         turns: values.len(),
         looks: facts.look,
     })
+}
+
+/// All turns together: one alone is shorter than what the kernel counts in.
+fn machine_cpu(series: &Series) -> Option<f64> {
+    let seconds: f64 = series.samples.iter().map(|s| s.machine_cpu_seconds).sum::<Option<f64>>()?;
+    let gib = series.samples.iter().map(|s| s.bytes() as f64).sum::<f64>() / f64::from(1u32 << 30);
+    (gib > 0.0 && seconds > 0.0).then(|| seconds / gib)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cell::{Mix, Pattern};
-    use crate::result::{Sample, Verdict};
+    use crate::result::Sample;
 
     fn series(target: &str, speeds: &[f64]) -> Series {
         let sample = |(n, speed): (usize, &f64)| Sample {
@@ -284,8 +301,8 @@ mod tests {
     #[test]
     fn reads_beyond_the_cipher_or_the_drive_are_flagged_and_writes_are_not() {
         let all = [series("plain", &wobbling(1000.0)), series("veracrypt:kuznyechik", &wobbling(4000.0))];
-        let slow = EntrantFacts { ceiling_mb_s: Some(560.0), flags: vec![] };
-        let fast = EntrantFacts { ceiling_mb_s: Some(20_000.0), flags: vec![] };
+        let slow = EntrantFacts { ceiling_mb_s: Some(560.0), ..EntrantFacts::default() };
+        let fast = EntrantFacts { ceiling_mb_s: Some(20_000.0), ..EntrantFacts::default() };
         let none = EntrantFacts::default();
         let flagged = |mix, side: &EntrantFacts, bare| {
             let rows = judge(

@@ -4,7 +4,7 @@ use crate::error::LabError;
 use crate::interleave::{Outcome, Slot, Watch, interleave};
 use crate::judge::{CellFacts, EntrantFacts, Judging, judge};
 use crate::load::seed_of;
-use crate::result::{Comparison, Sample, Series, Verdict};
+use crate::result::{Comparison, Flag, Sample, Series, Verdict};
 use crate::stats::{Interval, TURNS_PER_BLOCK, blocks_to_decide};
 use crate::workload::{Turns, Workload};
 use std::sync::atomic::AtomicBool;
@@ -76,6 +76,7 @@ impl Looks<'_> {
 
     fn seconds_to_decide(&self, row: &Comparison, cell: usize) -> Option<f64> {
         let open = row.primary && row.verdict == Verdict::Undecided && row.target != row.baseline;
+        let open = open && !row.flags.contains(&Flag::TooFewCores);
         let needed = open.then(|| Self::blocks_needed(row)).flatten()?;
         let more = needed.saturating_sub(row.turns / TURNS_PER_BLOCK).max(FEWEST_MORE);
         Some(self.block(cell).as_secs_f64() * more as f64)
@@ -90,7 +91,8 @@ impl Looks<'_> {
     ) -> Option<(usize, u32)> {
         let open = rows
             .iter()
-            .filter(|row| row.primary && row.verdict == Verdict::Undecided && row.target != row.baseline);
+            .filter(|row| row.primary && row.verdict == Verdict::Undecided && row.target != row.baseline)
+            .filter(|row| !row.flags.contains(&Flag::TooFewCores));
         let soonest = open.min_by(|a, b| {
             let order = |row: &Comparison| row.seconds_to_decide.unwrap_or(f64::INFINITY);
             order(a).total_cmp(&order(b))

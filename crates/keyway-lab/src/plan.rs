@@ -2,6 +2,7 @@
 
 use crate::changes::Changes;
 use crate::error::LabError;
+use crate::other_program::OtherProgram;
 use crate::pacing::SHORTEST_SLICE;
 use crate::rig::{Drive, MODEL_WINDOW};
 use crate::stats::{TURNS_PER_BLOCK, fewest_blocks};
@@ -24,6 +25,8 @@ const DEFAULT_WORKLOAD: &str = "cdm";
 pub struct ExperimentRequest {
     /// What is compared; the first is what the others are held against.
     pub targets: Vec<Target>,
+    /// Other programs, attached by their own commands.
+    pub others: Vec<OtherProgram>,
     /// The drive that volumes are made on.
     pub drive: Drive,
     /// How requests reach the volumes; none for the way that they would be opened by here.
@@ -53,6 +56,7 @@ impl ExperimentRequest {
     pub fn new(targets: Vec<Target>, drive: Drive) -> Self {
         Self {
             targets,
+            others: Vec::new(),
             drive,
             path: None,
             workloads: Vec::new(),
@@ -69,8 +73,19 @@ impl ExperimentRequest {
     /// The usual workload on the bare drive, on the same way without a cipher, which takes the cost apart, and on the
     /// targets.
     pub fn against_bare(targets: impl IntoIterator<Item = Target>, drive: Drive) -> Self {
-        let others = targets.into_iter().filter(|target| *target != Target::Plain);
-        Self::new([Target::Bare, Target::Plain].into_iter().chain(others).collect(), drive)
+        Self::against(None, targets, drive)
+    }
+
+    /// The usual workload on the baseline and on the targets; without a baseline, as [`Self::against_bare`].
+    pub fn against(
+        baseline: Option<Target>,
+        targets: impl IntoIterator<Item = Target>,
+        drive: Drive,
+    ) -> Self {
+        let takes_apart = baseline.is_none();
+        let first = baseline.map_or_else(|| vec![Target::Bare, Target::Plain], |baseline| vec![baseline]);
+        let others = targets.into_iter().filter(|target| !takes_apart || *target != Target::Plain);
+        Self::new(first.into_iter().chain(others).collect(), drive)
     }
 
     /// What will be done. Everything that can be refused is refused here.
@@ -90,6 +105,7 @@ impl ExperimentRequest {
         if matches!(self.drive, Drive::Model(_)) {
             fits_a_model(&workloads)?;
         }
+        self.others_fit()?;
         // Keyway's own operations are timed on volumes alone, and files are copied in folders.
         let bare = |w: &Workload| {
             matches!(w.kind, Procedure::Requests(_) | Procedure::Positions(_) | Procedure::Traces(_))
@@ -104,7 +120,9 @@ impl ExperimentRequest {
             ));
         }
         let path = self.path()?;
-        let sides = targets.len() + usize::from(self.bare && bare && !targets.contains(&Target::Bare));
+        let sides = targets.len()
+            + self.others.len()
+            + usize::from(self.bare && bare && !targets.contains(&Target::Bare));
         workloads.iter_mut().for_each(|workload| enough_turns(workload, sides));
         let span = |w: &Workload| match w.kind {
             Procedure::Tree(_) | Procedure::Copy(_) => FILES_SPAN,
@@ -116,6 +134,7 @@ impl ExperimentRequest {
             overwrites: self.overwrites()?,
             bare: self.bare && bare && !targets.contains(&Target::Bare),
             targets,
+            others: self.others.clone(),
             drive: self.drive.clone(),
             path,
             span_bytes: workloads.iter().map(span).max().unwrap_or(OTHER_SPAN),
@@ -149,6 +168,22 @@ impl ExperimentRequest {
                 .find_map(|path| has(path).ok())
                 .unwrap_or_default()),
         }
+    }
+
+    /// Other programs need bytes that they can open, and what they attach is written to: nobody but their user knows what
+    /// is on it.
+    fn others_fit(&self) -> Result<(), LabError> {
+        let Some(first) = self.others.first() else { return Ok(()) };
+        if matches!(self.drive, Drive::Model(_)) {
+            return Err(LabError::Unsuited(format!(
+                "a modelled drive is in this process, where {:?} can't reach it: name a folder, file or device as the drive",
+                first.name
+            )));
+        }
+        if !self.changes.reads_only && !self.destroy_data {
+            return Err(LabError::WouldDestroy { what: format!("what {:?} attaches", first.name) });
+        }
+        Ok(())
     }
 
     /// The files and devices whose bytes will be lost.
@@ -185,6 +220,12 @@ fn fits_a_model(workloads: &[Workload]) -> Result<(), LabError> {
     let large = |is: &dyn Fn(&Procedure) -> bool| {
         workloads.iter().filter(|w| is(&w.kind)).any(|w| w.span_bytes() > Some(MODEL_WINDOW))
     };
+    if workloads.iter().any(|w| matches!(&w.kind, Procedure::Requests(r) if r.task)) {
+        return Err(LabError::Unsuited(
+            "a modelled drive is waited for by looking at the clock, which takes from a task in the foreground: name a folder, file or device as the drive"
+                .into(),
+        ));
+    }
     let kept = "a modelled drive keeps 1 GiB of what is written to it: add";
     if large(&|kind| matches!(kind, Procedure::Requests(r) if r.verify)) {
         return Err(LabError::Unsuited(format!("{kept} --size 1G to verify")));
@@ -199,6 +240,17 @@ fn fits_a_model(workloads: &[Workload]) -> Result<(), LabError> {
     Ok(())
 }
 
+impl ExperimentPlan {
+    /// Whether somebody looks at what is read: whoever verifies it, and Keyway's own operations, which read their headers.
+    pub(crate) fn looks_at_bytes(&self) -> bool {
+        self.workloads.iter().any(|workload| match &workload.kind {
+            Procedure::Requests(requests) => requests.verify,
+            Procedure::Positions(_) | Procedure::Traces(_) => false,
+            _ => true,
+        })
+    }
+}
+
 /// What will be measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -208,6 +260,8 @@ pub struct ExperimentPlan {
     pub overwrites: Vec<PathBuf>,
     /// What is compared; the first is what the others are held against.
     pub targets: Vec<Target>,
+    /// Other programs, beside them.
+    pub others: Vec<OtherProgram>,
     /// The drive that volumes are made on.
     pub drive: Drive,
     /// How requests reach the volumes.

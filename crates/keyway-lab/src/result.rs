@@ -1,12 +1,11 @@
 //! What comes out: samples, comparisons, and the document that holds them all.
 
-use crate::error::LabError;
 use crate::histogram::Histogram;
+use crate::tail::Tail;
 use crate::target::PathKind;
 use keyway_error::enum_table;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// One cell on one subject for one turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -26,11 +25,17 @@ pub struct Sample {
     pub operations: u64,
     /// Processor time of this process and, where one serves the path, of that, in seconds.
     pub cpu_seconds: f64,
+    /// Processor time of the whole machine: the kernel's threads and other programs included, and whoever else was there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_cpu_seconds: Option<f64>,
     /// Energy of the processor package, where the machine tells it.
     pub joules: Option<f64>,
     /// Each request's time. Kept once for all turns of a series, see [`Series::latency`].
     #[serde(skip)]
     pub latency: Histogram,
+    /// The slowest of them: bucket and count, from the slowest on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slowest: Vec<(u32, u64)>,
     /// Values that do not follow from the others: mean latency, seconds, a score.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<Metric, f64>,
@@ -150,6 +155,11 @@ enum_table! {
         NotConditioned("not-conditioned", "parts were never written before: the drive answers for them without looking"),
         /// Too few turns for an interval.
         TooFewTurns("too-few-turns", "too few turns for an interval"),
+        /// A modelled drive is driven by more threads than there are processors.
+        TooFewCores(
+            "too-few-cores",
+            "more threads than processors drive the modelled drive: they would take its time from each other",
+        ),
         /// This machine was too busy to keep a modelled drive's times.
         BusyMachine("busy-machine", "this machine was too busy to keep the modelled drive's times"),
         /// The run was stopped before all turns were done.
@@ -221,6 +231,18 @@ pub struct Comparison {
     /// Joules per GiB, median, where the machine tells them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub joules_per_gib: Option<f64>,
+    /// The same of the whole machine, whoever it was: true where nothing else runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_cpu_s_per_gib: Option<f64>,
+    /// The baseline's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline_machine_cpu_s_per_gib: Option<f64>,
+    /// How long all but one of 10,000 requests take at most, where there were enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p9999: Option<Tail>,
+    /// The baseline's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline_p9999: Option<Tail>,
     /// Turns of each.
     pub turns: usize,
     /// How often it was looked at, and measured on.
@@ -347,16 +369,6 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads what was saved.
-    ///
-    /// # Errors
-    /// The file can't be read, or holds something else.
-    pub fn load(path: &Path) -> Result<Self, LabError> {
-        let text = std::fs::read(path).map_err(|e| LabError::system("read", path, e))?;
-        serde_json::from_slice(&text)
-            .map_err(|source| LabError::NotADocument { path: path.to_owned(), source })
-    }
-
     /// How many tests it tells of.
     pub fn tests(&self) -> usize {
         self.cells.iter().filter(|row| row.primary).count()

@@ -74,6 +74,7 @@ pub(crate) fn must_fit(
         () if then.workloads != plan.workloads || then.span_bytes != plan.span_bytes => {
             "with other workloads"
         }
+        () if then.others != plan.others => "with other entrants",
         () if (then.buffered, then.reads_only) != (plan.buffered, plan.reads_only) => "with other options",
         () if !sides.iter().all(|side| of_first.next().is_some_and(|series| series.target == *side))
             || of_first.next().is_some() =>

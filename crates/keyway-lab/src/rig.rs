@@ -4,6 +4,7 @@
 //! the drive something lies can then not be what makes the difference. A volume is known by its
 //! layout, which stays in memory; that another volume's headers overwrite its own does not matter.
 
+use crate::calibration;
 use crate::error::LabError;
 use crate::hardware::Hardware;
 use crate::load::{PIECE, Rng, fill, write_noise};
@@ -64,6 +65,8 @@ pub struct Rig {
     store: Arc<dyn Store>,
     model: Option<ModelDrive>,
     hardware: Option<Hardware>,
+    /// What the modelled drive keeps.
+    bytes: Option<Arc<SparseStore>>,
     file: Option<PathBuf>,
     /// Removed at the end.
     scratch: Option<PathBuf>,
@@ -104,12 +107,13 @@ impl Rig {
     pub fn open(drive: &Drive, span: u64, destroy: bool, stop: &AtomicBool) -> Result<Self, LabError> {
         match drive {
             Drive::Model(name) => Self::model(name, span),
-            Drive::Path(path) => Self::path(path, span, destroy, stop),
+            Drive::Path(path) => Self::at(path, span, destroy, stop),
         }
     }
 
     fn model(name: &str, span: u64) -> Result<Self, LabError> {
-        let model = DriveModel::named(name).ok_or_else(|| {
+        let model = calibration::model(name).map_err(|e| {
+            let LabError::NoSuchModel(_) = e else { return e };
             let all: Vec<String> =
                 DriveModel::shipped().unwrap_or_default().into_iter().map(|m| m.name).collect();
             LabError::NoModel(name.to_owned(), all.join(", "))
@@ -129,12 +133,22 @@ impl Rig {
         }
         let title = format!("model of {}", model.title);
         let hardware = Hardware::of(&model, &bytes);
-        let drive = ModelDrive::over(model, Clock::real(), Box::new(bytes));
+        let drive = ModelDrive::over(model, Clock::real(), Box::new(bytes.clone()));
         let store: Arc<dyn Store> = Arc::new(drive.clone());
-        Ok(Self { store, model: Some(drive), hardware, file: None, scratch: None, title, direct: true })
+        let bytes = Some(bytes);
+        Ok(Self {
+            store,
+            model: Some(drive),
+            hardware,
+            bytes,
+            file: None,
+            scratch: None,
+            title,
+            direct: true,
+        })
     }
 
-    fn path(path: &Path, span: u64, destroy: bool, stop: &AtomicBool) -> Result<Self, LabError> {
+    fn at(path: &Path, span: u64, destroy: bool, stop: &AtomicBool) -> Result<Self, LabError> {
         let meta = path.metadata().map_err(|e| LabError::io("open", path, e))?;
         let kind = meta.file_type();
         let needed = span + MARGIN;
@@ -165,8 +179,16 @@ impl Rig {
         let title = drive_title(path).unwrap_or(name);
         let file = Some(path.to_owned());
         let direct = store.is_direct();
-        let rig =
-            Self { store: Arc::new(store), model: None, hardware: None, file, scratch: None, title, direct };
+        let rig = Self {
+            store: Arc::new(store),
+            model: None,
+            hardware: None,
+            bytes: None,
+            file,
+            scratch: None,
+            title,
+            direct,
+        };
         rig.prepare(needed, stop)?;
         Ok(rig)
     }
@@ -198,6 +220,7 @@ impl Rig {
             store: Arc::new(store),
             model: None,
             hardware: None,
+            bytes: None,
             file,
             scratch: Some(path),
             title,
@@ -213,6 +236,28 @@ impl Rig {
             LabError::Store(e) => full(e, what(), bytes),
             e => e,
         })
+    }
+
+    /// From now on a modelled drive takes time and nothing else: what it would move, no thread of ours does. For tests that
+    /// do not look at what they read.
+    pub(crate) fn move_nothing(&self) {
+        self.bytes.iter().for_each(|bytes| bytes.move_nothing());
+    }
+
+    /// Gives up the claim on the file or device, so that other programs can attach it as well.
+    ///
+    /// # Errors
+    /// It can't be opened any more.
+    pub(crate) fn let_others_in(&mut self) -> Result<(), LabError> {
+        if let Some(path) = &self.file {
+            self.store = Arc::new(FileStore::open_unclaimed(path, Caching::Direct)?);
+        }
+        Ok(())
+    }
+
+    /// The file or device that it is; none of a modelled drive.
+    pub fn path(&self) -> Option<&Path> {
+        self.file.as_deref()
     }
 
     /// What the drive calls itself.

@@ -59,7 +59,7 @@ impl ExperimentPlan {
         let circumstances = Circumstances::of(self);
         // What was given is the whole time: preparing the drive is a part of it.
         let until = self.time.map(|time| Instant::now() + time);
-        let setup = Setup::of(self, encrypt, stop)?;
+        let mut setup = Setup::of(self, encrypt, stop)?;
         let sides: Vec<String> = setup.entrants.iter().map(|entrant| entrant.name.clone()).collect();
         before.map_or(Ok(()), |before| must_fit(self, &setup.title, &sides, before))?;
         let model = setup.rig().and_then(Rig::modelled).map(|drive| drive.model());
@@ -111,9 +111,11 @@ impl ExperimentPlan {
             document.notes.extend(found.notes);
             document.seconds = earlier_seconds + began.elapsed().as_secs_f64();
             if found.error.is_some() {
+                document.notes.extend(setup.take_others_down());
                 return Ok((document, found.error));
             }
         }
+        document.notes.extend(setup.take_others_down());
         document.notes.dedup();
         document.notes.extend(self.time.and_then(|time| too_little(time, until?)));
         Ok((document, None))

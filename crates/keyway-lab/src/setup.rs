@@ -1,9 +1,11 @@
 //! From targets to what is measured: drives set up, volumes made and attached.
 
+use crate::attached_program::AttachedProgram;
 use crate::entrant::Entrant;
 use crate::error::LabError;
 use crate::judge::{EntrantFacts, Judging};
 use crate::nbd_sectors::NbdSectors;
+use crate::other_program::OtherProgram;
 use crate::plan::ExperimentPlan;
 use crate::result::Flag;
 use crate::rig::{Rig, Volume};
@@ -12,6 +14,7 @@ use crate::target::{PathKind, Target};
 use crate::timed::EncryptInPlace;
 use keyway_attach::fuse::{self, FuseMount};
 use keyway_attach::{Stop, loopdev};
+use keyway_store::{AlignedBuf, Caching, FileStore, OpenMode, Store};
 use std::fs::{DirBuilder, File, Metadata};
 use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
@@ -28,10 +31,14 @@ pub(crate) struct Setup {
     /// What the drive calls itself.
     pub(crate) title: String,
     // Taken down in this order: what serves, then the folder it serves in, then the drives.
+    others: Vec<AttachedProgram>,
     attached: Vec<Attached>,
     folder: Option<PrivateFolder>,
     rigs: Vec<Rig>,
 }
+
+/// Beside the span, for the headers of other programs: LUKS takes 16 MiB.
+const OTHERS_MARGIN: u64 = 32 << 20;
 
 /// A volume on its way to the user.
 enum Attached {
@@ -93,14 +100,21 @@ impl Setup {
             entrants: Vec::new(),
             judging: Judging { delta: plan.delta, ..Judging::default() },
             title: String::new(),
+            others: Vec::new(),
             attached: Vec::new(),
             folder: None,
             rigs: Vec::new(),
         };
         if plan.targets.iter().any(Target::is_made_here) {
-            setup.rigs.push(Rig::open(&plan.drive, plan.span_bytes, plan.destroy_data, stop)?);
+            let span = plan.span_bytes + if plan.others.is_empty() { 0 } else { OTHERS_MARGIN };
+            let mut rig = Rig::open(&plan.drive, span, plan.destroy_data, stop)?;
+            if !plan.others.is_empty() {
+                rig.let_others_in()?;
+            }
+            setup.rigs.push(rig);
         }
-        setup.folder = (plan.path != PathKind::InProcess).then(PrivateFolder::new).transpose()?;
+        let serves = plan.path != PathKind::InProcess || !plan.others.is_empty();
+        setup.folder = serves.then(PrivateFolder::new).transpose()?;
         for (number, target) in plan.targets.iter().enumerate() {
             match target {
                 Target::Bare => setup.bare_drive(),
@@ -117,13 +131,24 @@ impl Setup {
                 setup.bare_drive();
             }
         }
+        for program in &plan.others {
+            setup.other_program(program, plan, stop)?;
+        }
         if setup.rigs.iter().any(|rig| !rig.is_direct()) {
             setup.entrants.iter_mut().for_each(|e| e.facts.flags.push(Flag::PageCache));
         }
         if let Some(rig) = setup.rigs.first() {
+            if !plan.looks_at_bytes() {
+                rig.move_nothing();
+            }
             rig.title().clone_into(&mut setup.title);
         }
         Ok(setup)
+    }
+
+    /// Takes other programs down, the last one first; says what did not work.
+    pub(crate) fn take_others_down(&mut self) -> Vec<String> {
+        self.others.iter_mut().rev().flat_map(AttachedProgram::take_down).collect()
     }
 
     /// The drive that the targets are made on.
@@ -181,7 +206,7 @@ impl Setup {
                 Subject::File { path, start: volume.start, len: volume.len, direct: !plan.buffered }
             }
         };
-        let facts = EntrantFacts { ceiling_mb_s: volume.ceiling_mb_s, flags: Vec::new() };
+        let facts = EntrantFacts { ceiling_mb_s: volume.ceiling_mb_s, ..EntrantFacts::default() };
         let (model, timed) = (rig.modelled().cloned(), rig.timed(target, encrypt));
         self.entrants.push(Entrant { facts, model, timed, ..Entrant::new(target.to_string(), subject) });
         Ok(())
@@ -198,29 +223,90 @@ impl Setup {
         let meta = at.metadata().map_err(|e| LabError::system("open", at, e))?;
         let mut facts = EntrantFacts::default();
         let subject = if plan.reads_only && !meta.is_dir() {
-            let len = bytes_of(at, &meta)?;
-            if len < plan.span_bytes {
-                let (what, needed) = (at.display().to_string(), plan.span_bytes);
-                return Err(LabError::TooSmall { what, present: len, needed });
-            }
-            // A file with holes answers for them without looking; 512 is stat(2)'s unit.
-            if meta.is_file() && meta.blocks().saturating_mul(512) < meta.len() {
-                facts.flags.push(Flag::NotConditioned);
-            }
-            Subject::File { path: at.to_owned(), start: 0, len, direct: !plan.buffered }
+            as_it_lies(at, &meta, plan, &mut facts)?
         } else {
-            let rig = Rig::open(&at.into(), plan.span_bytes, plan.destroy_data, stop)?;
-            if self.title.is_empty() {
-                rig.title().clone_into(&mut self.title);
-            }
-            let subject = through_cache(rig.bare(), plan.buffered);
-            self.rigs.push(rig);
-            subject
+            self.own_rig(at, plan, stop)?
         };
         let folder = meta.is_dir().then(|| at.to_owned());
         self.entrants.push(Entrant { facts, folder, ..Entrant::new(target.to_string(), subject) });
         Ok(())
     }
+}
+
+impl Setup {
+    /// A rig on a path of its own.
+    fn own_rig(&mut self, at: &Path, plan: &ExperimentPlan, stop: &AtomicBool) -> Result<Subject, LabError> {
+        let rig = Rig::open(&at.into(), plan.span_bytes, plan.destroy_data, stop)?;
+        if self.title.is_empty() {
+            rig.title().clone_into(&mut self.title);
+        }
+        let subject = through_cache(rig.bare(), plan.buffered);
+        self.rigs.push(rig);
+        Ok(subject)
+    }
+
+    /// What another program attaches, on the bytes of the drive or elsewhere.
+    fn other_program(
+        &mut self,
+        program: &OtherProgram,
+        plan: &ExperimentPlan,
+        stop: &AtomicBool,
+    ) -> Result<(), LabError> {
+        let number = format!("other-{}", self.others.len());
+        let own = self.folder.as_ref().map(|folder| folder.own(&number)).transpose()?.unwrap_or_default();
+        let drive = self.rigs.first().and_then(Rig::path).unwrap_or(Path::new(""));
+        let attached = AttachedProgram::start(program, drive, &own, stop)?;
+        let at = attached.at().to_owned();
+        self.others.push(attached);
+        let mut facts = EntrantFacts { other_program: true, ..EntrantFacts::default() };
+        let failed = |e: LabError| LabError::OtherProgram {
+            name: program.name.clone(),
+            what: format!("can't be used: {e}"),
+        };
+        let meta = at.metadata().map_err(|e| failed(LabError::system("open", &at, e)))?;
+        let subject = if meta.is_dir() {
+            self.own_rig(&at, plan, stop).map_err(failed)?
+        } else {
+            if let Some(first) = keyway_sys::uses(&at).unwrap_or_default().first() {
+                let (what, how) = (at.display().to_string(), first.to_string());
+                return Err(LabError::InUse { what, how });
+            }
+            as_it_lies(&at, &meta, plan, &mut facts).map_err(failed)?
+        };
+        let folder = meta.is_dir().then_some(at);
+        self.entrants.push(Entrant { facts, folder, ..Entrant::new(&program.name, subject) });
+        Ok(())
+    }
+}
+
+/// A file or device with what it holds: nothing of it is written before it is measured.
+fn as_it_lies(
+    at: &Path,
+    meta: &Metadata,
+    plan: &ExperimentPlan,
+    facts: &mut EntrantFacts,
+) -> Result<Subject, LabError> {
+    let len = bytes_of(at, meta)?;
+    if len < plan.span_bytes {
+        let (what, needed) = (at.display().to_string(), plan.span_bytes);
+        return Err(LabError::TooSmall { what, present: len, needed });
+    }
+    // A file with holes answers for them without looking; 512 is stat(2)'s unit. What a program shows as a file
+    // has none, whatever it says.
+    if meta.is_file() && !facts.other_program && meta.blocks().saturating_mul(512) < meta.len() {
+        facts.flags.push(Flag::NotConditioned);
+    }
+    let direct = !plan.buffered && (!facts.other_program || takes_direct(at));
+    if !direct && facts.other_program {
+        facts.flags.push(Flag::PageCache);
+    }
+    Ok(Subject::File { path: at.to_owned(), start: 0, len, direct })
+}
+
+/// Whether it can be read past the page cache. Some file systems of other programs refuse to.
+fn takes_direct(at: &Path) -> bool {
+    let store = FileStore::open(at, OpenMode::ReadOnly, Caching::Direct);
+    store.is_ok_and(|store| store.read_at(&mut AlignedBuf::zeroed(4096), 0).is_ok() && store.is_direct())
 }
 
 impl Attached {

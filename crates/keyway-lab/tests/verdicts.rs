@@ -39,6 +39,7 @@ fn told(what: &str, first: Subject, second: Subject) -> ([usize; 4], usize) {
         span_bytes: 1 << 30,
         data: Data::Random,
         verify: false,
+        task: false,
         run_bytes: None,
         cells: vec![cell],
         metrics: vec![keyway_lab::Metric::LatencyUs],

@@ -65,12 +65,37 @@ impl FileStore {
                 (file, locked, Some(Arc::new(elsewhere)))
             }
         };
+        Self::of(file, path, name, mode, caching).map(|store| Self { claimed, elsewhere, ..store })
+    }
+
+    /// To read and to write, beside whoever has it open and builds on it. For who lets other programs do that, and knows
+    /// that nothing of it is worth keeping.
+    ///
+    /// # Errors
+    /// It is neither a file nor a block device; the system's reason.
+    pub fn open_unclaimed(path: &Path, caching: Caching) -> Result<Self, StoreError> {
+        let fail = |e| StoreError::new(Operation::Open, path, 0, 0, e);
+        claim::must_hold_sectors(path.metadata().map_err(fail)?.file_type()).map_err(fail)?;
+        let file = options(OpenMode::ReadWrite).open(path).map_err(fail)?;
+        Self::of(file, path, path, OpenMode::ReadWrite, caching)
+    }
+
+    /// What was opened, without a claim.
+    fn of(
+        file: File,
+        path: &Path,
+        name: &Path,
+        mode: OpenMode,
+        caching: Caching,
+    ) -> Result<Self, StoreError> {
+        let fail = |e| StoreError::new(Operation::Open, name, 0, 0, e);
+        let block_device = file.metadata().map_err(fail)?.file_type().is_block_device();
         let size = (&file).seek(SeekFrom::End(0)).map_err(fail)?;
         let sector_bytes =
             if block_device { rustix::fs::ioctl_blksszget(&file).map_err(|e| fail(e.into()))? } else { 512 };
         let direct = match caching {
             Caching::Buffered => None,
-            Caching::Direct => Direct::open(path, options, sector_bytes as usize),
+            Caching::Direct => Direct::open(path, options(mode), sector_bytes as usize),
         };
         let lost_writes = Arc::default();
         let path = name.to_owned();
@@ -82,8 +107,8 @@ impl FileStore {
             sector_bytes,
             block_device,
             mode,
-            claimed,
-            elsewhere,
+            claimed: false,
+            elsewhere: None,
             lost_writes,
         })
     }

@@ -73,6 +73,7 @@ pub fn run(subject: &Subject, cell: &Cell, turn: Turn<'_>) -> Result<Sample, Lab
     }
     // What was spent before counting began is left out; the share is by time.
     let (cpu, joules) = meter.spent();
+    sample.machine_cpu_seconds = meter.spent_by_all().map(|all| all * counted);
     sample.cpu_seconds = cpu * counted;
     sample.joules = joules.map(|j| j * counted);
     if let Some(proof) = &proof {

@@ -7,8 +7,13 @@ use crate::cell::Direction;
 use crate::error::LabError;
 use crate::sectors::OpenQueue;
 use keyway_store::{Action, AlignedBuf, Queue, Request, StoreError};
+use std::collections::VecDeque;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Buffers of so many bytes together, but no more than so many.
+const FAR_BYTES: u64 = 4 << 20;
+const MOST_BUFFERS: u64 = 1024;
 
 pub(super) fn run(open: &OpenQueue, start: u64, load: Load<'_>) -> Result<Vec<Tally>, LabError> {
     let threads = load.cell.threads.max(1);
@@ -50,16 +55,16 @@ impl Keeper<'_> {
         let blocks = self.load.cell.span_bytes / self.load.cell.block_bytes;
         let depth = u64::from(self.load.cell.queue_depth).min(blocks).clamp(1, 4096);
         let mut rng = Rng::new(seed_of(&[self.load.turn.seed, u64::from(self.thread)]));
+        // A drive puts what is read where no core has it near: buffers are taken in turn from more than a core's caches hold.
+        let apart = (FAR_BYTES / self.load.cell.block_bytes).min(MOST_BUFFERS);
         let mut buffers: Vec<AlignedBuf> = Vec::new();
-        for _ in 0..depth {
+        for _ in 0..depth.max(apart) {
             let mut buffer = AlignedBuf::zeroed(self.load.cell.block_bytes as usize);
-            if self.load.cell.mix.writes() {
-                fill(&mut buffer, self.load.turn.data, &mut Rng::new(rng.next()));
-            }
+            fill(&mut buffer, self.load.turn.data, &mut Rng::new(rng.next()));
             buffers.push(buffer);
         }
         self.ready.wait();
-        let result = self.keep_up(&mut queue, buffers, &mut rng);
+        let result = self.keep_up(&mut queue, buffers, depth as usize, &mut rng);
         if result.is_err() {
             self.failed.store(true, Ordering::Relaxed);
         }
@@ -70,13 +75,14 @@ impl Keeper<'_> {
         &self,
         queue: &mut dyn Queue,
         buffers: Vec<AlignedBuf>,
+        depth: usize,
         rng: &mut Rng,
     ) -> Result<Tally, StoreError> {
         let Load { cell, turn, proof, .. } = self.load;
         let cursor = Cursor::new(cell, self.thread, self.load.from);
         let mut data = Rng::new(rng.next());
         let mut counter = Counter::new(self.load, queue.now());
-        let mut since = vec![0u64; buffers.len()];
+        let mut since = vec![0u64; depth];
         let mut begin = |queue: &mut dyn Queue, tag: u64, mut buf: AlignedBuf, since: &mut [u64]| {
             let (at, direction) = next(cell, &cursor, rng);
             let action = match direction {
@@ -94,7 +100,9 @@ impl Keeper<'_> {
             }
             queue.submit(Request { tag, action, offset: self.start + at, buf })
         };
-        for (tag, buffer) in (0..).zip(buffers) {
+        let mut rested = VecDeque::from(buffers);
+        for tag in 0..depth as u64 {
+            let Some(buffer) = rested.pop_front() else { break };
             begin(queue, tag, buffer, &mut since)?;
         }
         let mut done = Vec::new();
@@ -109,7 +117,9 @@ impl Keeper<'_> {
                 let began = since.get(completion.tag as usize).copied().unwrap_or(now);
                 let read = completion.action == Action::Read;
                 counter.finish(if read { Direction::Read } else { Direction::Write }, began, now);
-                begin(queue, completion.tag, completion.buf, &mut since)?;
+                rested.push_back(completion.buf);
+                let Some(buffer) = rested.pop_front() else { continue };
+                begin(queue, completion.tag, buffer, &mut since)?;
             }
         }
         while queue.in_flight() > 0 {

@@ -11,7 +11,7 @@ use crate::findings::Findings;
 use crate::interleave::{Outcome, Slot, Watch, interleave};
 use crate::judge::{CellFacts, EntrantFacts, Judging, judge};
 use crate::load::{Lane, Meter};
-use crate::result::{Flag, Metric, Sample};
+use crate::result::{Metric, Sample};
 use crate::workload::{Condition, Operation, Procedure, Timed, Workload};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -45,14 +45,8 @@ pub fn measure_procedure(
     let targets: Vec<String> = entrants.iter().map(|e| e.name.clone()).collect();
     let outcome = interleave(&workload.name, &names, &targets, workload.turns, stop, watch, |slot: Slot| {
         let Some(entrant) = entrants.get(slot.entrant) else { return Err(LabError::Stopped) };
-        if let Some(model) = &entrant.model {
-            model.forget_lateness();
-        }
-        let mut sample = procedure.turn(slot, entrant, stop)?;
+        let mut sample = entrant.turn(|| procedure.turn(slot, entrant, stop))?;
         sample.seed = slot.seed;
-        if entrant.model.as_ref().is_some_and(|model| !model.lateness().is_kept()) {
-            sample.flags.push(Flag::BusyMachine);
-        }
         Ok(sample)
     });
     let fact =

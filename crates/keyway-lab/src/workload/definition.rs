@@ -82,6 +82,9 @@ pub struct Requests {
     pub data: Data,
     /// Whether what was written is read again and compared.
     pub verify: bool,
+    /// Whether a task runs on every processor in the meantime, whose score is told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub task: bool,
     /// A run of a cell ends earlier where it has moved so many bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_bytes: Option<u64>,

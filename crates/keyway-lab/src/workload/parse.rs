@@ -59,6 +59,8 @@ struct RawRequests {
     #[serde(default)]
     verify: bool,
     #[serde(default)]
+    task: bool,
+    #[serde(default)]
     bytes: Option<Spanned<String>>,
     test: Vec<Spanned<RawTest>>,
 }
@@ -307,7 +309,8 @@ fn requests(place: &WorkloadText<'_>, raw: &RawRequests) -> Result<Requests, Lab
         return Err(place.wrong(&raw.span, "no test is named"));
     }
     let run_bytes = raw.bytes.as_ref().map(|bytes| place.bytes(bytes, LARGEST_SPAN)).transpose()?;
-    Ok(Requests { span_bytes, data: raw.data, verify: raw.verify, run_bytes, cells, metrics })
+    let RawRequests { data, verify, task, .. } = *raw;
+    Ok(Requests { span_bytes, data, verify, task, run_bytes, cells, metrics })
 }
 
 fn positions(place: &WorkloadText<'_>, raw: &RawPositions) -> Result<Positions, LabError> {

@@ -12,6 +12,7 @@ const SHIPPED: &[(&str, &str)] = &[
     ("cdm-qd256.toml", include_str!("../../workloads/cdm-qd256.toml")),
     ("quick.toml", include_str!("../../workloads/quick.toml")),
     ("atto.toml", include_str!("../../workloads/atto.toml")),
+    ("foreground.toml", include_str!("../../workloads/foreground.toml")),
     ("gnome-disks.toml", include_str!("../../workloads/gnome-disks.toml")),
     ("iometer-condition.toml", include_str!("../../workloads/iometer-condition.toml")),
     ("diskbench.toml", include_str!("../../workloads/diskbench.toml")),

@@ -13,6 +13,8 @@ const SPIN: u64 = 80_000;
 /// Nanoseconds since the drive was made, and how to wait for a moment.
 pub struct Clock {
     kind: TimeSource,
+    /// Nanoseconds that threads have looked at the clock for, all together.
+    spun: AtomicU64,
     /// Threads that look at the clock right now.
     spinning: AtomicUsize,
     cores: usize,
@@ -37,7 +39,12 @@ impl Clock {
 
     fn new(kind: TimeSource) -> Self {
         let cores = available_parallelism().map_or(1, usize::from);
-        Self { kind, spinning: AtomicUsize::new(0), cores }
+        Self { kind, spun: AtomicU64::new(0), spinning: AtomicUsize::new(0), cores }
+    }
+
+    /// Nanoseconds of processor time that went into looking at the clock: a real drive is waited for asleep.
+    pub fn spun_ns(&self) -> u64 {
+        self.spun.load(Ordering::Relaxed)
     }
 
     /// Whether waits are real.
@@ -70,6 +77,7 @@ impl Clock {
                     std::thread::sleep(Duration::from_nanos(time));
                     now = self.now();
                 }
+                let began = now;
                 let crowded = self.spinning.fetch_add(1, Ordering::Relaxed) >= self.cores;
                 while now < due {
                     if crowded {
@@ -80,6 +88,9 @@ impl Clock {
                     now = self.now();
                 }
                 self.spinning.fetch_sub(1, Ordering::Relaxed);
+                if !crowded {
+                    self.spun.fetch_add(now - began, Ordering::Relaxed);
+                }
                 lateness.note(now - due);
             }
         }

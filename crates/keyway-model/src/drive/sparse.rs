@@ -2,6 +2,7 @@
 
 use keyway_store::{Operation, Store, StoreError};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 const NAME: &str = "the drive in memory";
@@ -19,13 +20,21 @@ pub struct SparseStore {
     sector_bytes: u32,
     /// Offsets are taken modulo this.
     window: u64,
+    /// Nobody looks at the bytes any more.
+    moves_nothing: AtomicBool,
     regions: RwLock<HashMap<u64, Region>>,
 }
 
 impl SparseStore {
     /// `size` bytes that read as zeros.
     pub fn new(size: u64, sector_bytes: u32) -> Self {
-        Self { size, sector_bytes, window: u64::MAX, regions: RwLock::default() }
+        Self {
+            size,
+            sector_bytes,
+            window: u64::MAX,
+            moves_nothing: AtomicBool::new(false),
+            regions: RwLock::default(),
+        }
     }
 
     /// The same, but with the whole address space folded onto `window` bytes (rounded up to 2 MiB):
@@ -35,6 +44,16 @@ impl SparseStore {
     pub fn folded(mut self, window: u64) -> Self {
         self.window = window.max(1).checked_next_multiple_of(REGION).unwrap_or(u64::MAX);
         self
+    }
+
+    /// From now on requests move no byte: a write is forgotten, a read leaves the buffer as it is. A real drive moves them
+    /// without the processor; here it would be the thread whose time is measured. For load generators only.
+    pub fn move_nothing(&self) {
+        self.moves_nothing.store(true, Ordering::Relaxed);
+    }
+
+    fn is_still(&self) -> bool {
+        self.moves_nothing.load(Ordering::Relaxed)
     }
 
     fn check(&self, op: Operation, offset: u64, len: usize) -> Result<(), StoreError> {
@@ -83,6 +102,9 @@ struct Piece {
 impl Store for SparseStore {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
         self.check(Operation::Read, offset, buf.len())?;
+        if self.is_still() {
+            return Ok(());
+        }
         let mut last: Option<(u64, Option<Region>)> = None;
         for piece in self.pieces(offset, buf.len()) {
             if last.as_ref().is_none_or(|(number, _)| *number != piece.region) {
@@ -102,6 +124,9 @@ impl Store for SparseStore {
 
     fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
         self.check(Operation::Write, offset, buf.len())?;
+        if self.is_still() {
+            return Ok(());
+        }
         let mut last: Option<(u64, Region)> = None;
         for piece in self.pieces(offset, buf.len()) {
             let region = match &last {
@@ -199,6 +224,18 @@ mod tests {
         assert!(store.write_at(&[0; 512], 7681).is_err());
         assert!(store.read_at(&mut [0; 512], u64::MAX).is_err());
         assert!(store.discard(8192, 1).is_err());
+    }
+
+    #[test]
+    fn told_to_be_still_it_moves_no_byte() {
+        let store = SparseStore::new(8192, 512);
+        store.write_at(&[1; 4096], 0).unwrap();
+        store.move_nothing();
+        store.write_at(&[2; 4096], 0).unwrap();
+        let mut buf = [7; 4096];
+        store.read_at(&mut buf, 0).unwrap();
+        assert_eq!(buf, [7; 4096]);
+        assert!(store.read_at(&mut buf, 4097).is_err());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the laboratory found, for people.
 
 use super::study::{self, StudyDocument};
-use super::{Document, Flag, Slot, Table, Watch, Workload, report};
+use super::{Document, Flag, Found, Slot, Table, Watch, Workload, report};
 use crate::pace::Turns;
 use crate::shown::shown;
 use crate::told::{table, wrapped};
@@ -56,6 +56,11 @@ pub fn document(document: &Document, wide: bool) -> String {
     text.push_str(&missing(&document.missing));
     document.notes.iter().for_each(|note| text.push_str(&format!("\n{}\n", shown(note))));
     text + &answer(&report::answer(document))
+}
+
+/// Everything that was found on one drive after the other.
+pub fn found(Found(documents): &Found, wide: bool) -> String {
+    documents.iter().map(|one| document(one, wide)).collect::<Vec<_>>().join("\n")
 }
 
 /// Everything that studies found; the answer last.

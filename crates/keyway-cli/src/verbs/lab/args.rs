@@ -1,15 +1,16 @@
 //! The words of `lab run` and `lab compare`.
 
 use crate::verbs::*;
-use keyway::lab::{Changes, ExperimentRequest, PathKind, Target};
+use keyway::lab::{Changes, ExperimentRequest, PathKind};
 use std::time::Duration;
 
 /// What is measured, on what, for how long.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Common {
-    /// The drive: model:NAME, a folder (a file is made in it and removed), or a file or device whose bytes may be lost
+    /// The drive: model:NAME, a folder (a file is made in it and removed), or a file or device whose bytes may be lost;
+    /// of several, each is measured by itself
     #[arg(long, value_name = "model:NAME|PATH", default_value = ".")]
-    pub(super) drive: String,
+    pub(super) drive: Vec<String>,
     /// How requests reach the volumes
     #[arg(long, default_value = "auto", value_parser = choice(PATHS))]
     pub(super) path: Way,
@@ -53,7 +54,7 @@ pub(crate) struct Common {
     /// Tell all that is known of each test, in lines of more than 80 columns
     #[arg(long)]
     pub(super) wide: bool,
-    /// Overwrite the file or device that is named as the drive
+    /// Overwrite the file or device that is named as the drive, and what other programs attach
     #[arg(long)]
     pub(super) destroy_data: bool,
     /// Write a report with charts: one HTML file that needs nothing else
@@ -86,35 +87,6 @@ impl Common {
         request.command = super::command();
         request
     }
-}
-
-/// Measure one target
-#[derive(clap::Args, Debug)]
-pub(crate) struct Run {
-    /// What is measured: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path
-    #[arg(long, value_name = "TARGET", default_value = "plain", value_parser = parsed::<Target>)]
-    pub(super) target: Target,
-    /// Name the workloads that are shipped, and do nothing
-    #[arg(long)]
-    pub(super) list: bool,
-    #[command(flatten)]
-    pub(super) common: Common,
-}
-
-/// Measure targets against a baseline, taking turns
-#[derive(clap::Args, Debug)]
-pub(crate) struct Compare {
-    /// What the others are held against; unless given, the bare drive, with what the way there costs beside it
-    #[arg(long, value_name = "TARGET", value_parser = parsed::<Target>)]
-    pub(super) baseline: Option<Target>,
-    /// What is compared with it: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path; may be given again
-    #[arg(long, value_name = "TARGET", required = true, value_parser = parsed::<Target>)]
-    pub(super) with: Vec<Target>,
-    /// Go on with what --save kept: what is missing is measured, and what is undecided measured on. With the options it had
-    #[arg(long, value_name = "FILE.json")]
-    pub(super) resume: Option<PathBuf>,
-    #[command(flatten)]
-    pub(super) common: Common,
 }
 
 /// How requests reach a volume, or as `open` would have them reach it.

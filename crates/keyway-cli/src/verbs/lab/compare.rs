@@ -1,35 +1,62 @@
 //! `lab run` and `lab compare`: asks, measures, tells.
 
-use super::args::{Common, Compare, Run};
-use super::{output_file, table, told_report, write_report};
+use super::args::Common;
+use super::{output_file, table, told_report};
 use crate::progress;
 use crate::verbs::*;
 use keyway::lab::told::Turning;
-use keyway::lab::{Document, Drive, ExperimentRequest, LabError, OutputFile, Target};
+use keyway::lab::{Drive, ExperimentRequest, Experiments, LabError, NamedCommand, OtherProgram, Target};
+
+/// Measure one target
+#[derive(clap::Args, Debug)]
+pub(crate) struct Run {
+    /// What is measured: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path
+    #[arg(long, value_name = "TARGET", default_value = "plain", value_parser = parsed::<Target>)]
+    target: Target,
+    /// Name the workloads that are shipped, and do nothing
+    #[arg(long)]
+    list: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Measure targets against a baseline, taking turns
+#[derive(clap::Args, Debug)]
+pub(crate) struct Compare {
+    /// What the others are held against; unless given, the bare drive, with what the way there costs beside it
+    #[arg(long, value_name = "TARGET", value_parser = parsed::<Target>)]
+    baseline: Option<Target>,
+    /// What is compared with it: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path; may be given again
+    #[arg(long, value_name = "TARGET", required_unless_present = "entrant", value_parser = parsed::<Target>)]
+    with: Vec<Target>,
+    /// Another program beside them: COMMAND attaches it on $DRIVE or in $FOLDER, and prints where the device, file or
+    /// folder is. What it attaches is written to: with --destroy-data. Repeatable
+    #[arg(long, value_name = "NAME=COMMAND", value_parser = parsed::<NamedCommand>)]
+    entrant: Vec<NamedCommand>,
+    /// The command that takes it down again ($DEVICE is what it printed), where it isn't enough to end it
+    #[arg(long, value_name = "NAME=COMMAND", requires = "entrant", value_parser = parsed::<NamedCommand>)]
+    detach: Vec<NamedCommand>,
+    /// Go on with what --save kept: what is missing is measured, and what is undecided measured on. With the options it had
+    #[arg(long, value_name = "FILE.json")]
+    resume: Option<PathBuf>,
+    #[command(flatten)]
+    common: Common,
+}
 
 /// Runs `lab run`.
 pub(super) fn run(args: &Run, out: Output) -> Result<(), Failure> {
     if args.list {
         return table::workloads(out);
     }
-    go(ExperimentRequest::new(vec![args.target.clone()], drive(&args.common)), None, &args.common, out)
+    go(ExperimentRequest::new(vec![args.target.clone()], Drive::from(".")), None, &args.common, out)
 }
 
 /// Runs `lab compare`.
 pub(super) fn compare(args: &Compare, out: Output) -> Result<(), Failure> {
-    let (drive, with) = (drive(&args.common), args.with.iter().cloned());
-    let request = match &args.baseline {
-        None if !args.common.no_bare => ExperimentRequest::against_bare(with, drive),
-        None => ExperimentRequest::new(std::iter::once(Target::Plain).chain(with).collect(), drive),
-        Some(baseline) => {
-            ExperimentRequest::new(std::iter::once(baseline.clone()).chain(with).collect(), drive)
-        }
-    };
+    let baseline = args.baseline.clone().or(args.common.no_bare.then_some(Target::Plain));
+    let mut request = ExperimentRequest::against(baseline, args.with.iter().cloned(), Drive::from("."));
+    request.others = OtherProgram::all(&args.entrant, &args.detach)?;
     go(request, args.resume.as_deref(), &args.common, out)
-}
-
-fn drive(common: &Common) -> Drive {
-    common.drive.as_str().into()
 }
 
 fn go(
@@ -42,27 +69,22 @@ fn go(
     // A place that can't be written to, or holds something else, is told before an hour of measuring.
     let place = |path: &Option<PathBuf>| path.as_ref().map(|path| output_file(path, out)).transpose();
     let (save, html) = (place(&common.save)?, place(&common.html)?);
-    let before = resume.map(Document::load).transpose()?;
-    let plan = common.request(request).plan()?;
-    for path in &plan.overwrites {
-        out.confirm(&format!("Overwrite {}? Everything in it will be lost", path.display()))?;
+    let drives: Vec<Drive> = common.drive.iter().map(|words| words.as_str().into()).collect();
+    let all = Experiments::of(&common.request(request), &drives, resume)?;
+    for what in all.losses() {
+        out.confirm(&format!("Overwrite {what}? Everything in it will be lost"))?;
     }
     let bar = bar();
-    let encrypt = keyway::lab::encrypt_in_place;
-    let (document, error) = match &before {
-        Some(before) => plan.resume(before, encrypt, &stop, &bar)?,
-        None => plan.run(encrypt, &stop, &bar)?,
-    };
+    let (found, error) = all.run(keyway::lab::encrypt_in_place, &stop, &bar)?;
     drop(bar);
     // What was found is told even where it can't be kept, or not everything could be measured.
-    let kept = keep(save, html, &document);
-    let failure = error.map(ended).or(kept.err());
+    let kept = found.keep(save, html);
+    let failure = error.map(ended).or(kept.err().map(Into::into));
     let page = || common.html.as_deref().map(|path| format!("\n{}", told_report(path))).unwrap_or_default();
-    let Some(failure) = failure else {
-        return out.result(&document, || super::words(&document, common.wide) + &page());
-    };
-    out.say(&super::words(&document, common.wide))?;
-    Err(failure.with(serde_json::to_value(&document).unwrap_or_default()))
+    let words = || keyway::lab::told::found(&found, common.wide);
+    let Some(failure) = failure else { return out.result(&found, || words() + &page()) };
+    out.say(&words())?;
+    Err(failure.with(serde_json::to_value(&found).unwrap_or_default()))
 }
 
 /// Why not everything was measured.
@@ -70,16 +92,6 @@ pub(super) fn ended(error: LabError) -> Failure {
     let LabError::Stopped = error else { return error.into() };
     let hint = "what was measured until then is told, with what is missing";
     Failure::new(Exit::Failed, "stopped before everything was measured", hint).kind(Kind::Interrupted)
-}
-
-/// Writes the document and its page where they were asked for.
-fn keep(save: Option<OutputFile>, html: Option<OutputFile>, document: &Document) -> Result<(), Failure> {
-    if let Some(place) = save {
-        let text = serde_json::to_vec(document)
-            .map_err(|e| Failure::new(Exit::Failed, format!("the results can't be kept: {e}"), ""))?;
-        place.write(&text)?;
-    }
-    html.map_or(Ok(()), |place| write_report(place, document))
 }
 
 /// How far it is: which workload, which test, how many of its turns.

@@ -24,8 +24,8 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Action {
-    Run(args::Run),
-    Compare(args::Compare),
+    Run(compare::Run),
+    Compare(compare::Compare),
     Study(study::Args),
     /// Draw what was measured, on one machine or several, as one HTML page
     Report {

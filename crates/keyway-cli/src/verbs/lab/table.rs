@@ -4,7 +4,7 @@ use super::{output_file, report_place, told_report};
 use crate::output::tables;
 use crate::verbs::*;
 use keyway::lab::calibration::{self, Sheet};
-use keyway::lab::{Document, report, workload};
+use keyway::lab::{Found, report, workload};
 use keyway::tour::{CoreSpeeds, DATA_BYTES, TourFound, VOLUME_BYTES};
 use sha2::{Digest, Sha256};
 
@@ -31,7 +31,8 @@ pub(super) fn models(only: Option<&str>, out: Output) -> Result<(), Failure> {
 
 /// Draws documents of one or several machines as one page.
 pub(super) fn page(documents: &[PathBuf], html: Option<&Path>, out: Output) -> Result<(), Failure> {
-    let documents = documents.iter().map(|path| Document::load(path)).collect::<Result<Vec<_>, _>>()?;
+    let documents = documents.iter().map(|path| Found::load(path)).collect::<Result<Vec<_>, _>>()?;
+    let documents: Vec<_> = documents.into_iter().flat_map(|found| found.0).collect();
     let html = report_place(html);
     output_file(&html, out)?.write(report::html(&documents).as_bytes())?;
     let told = json!({"html": html, "documents": documents.len()});

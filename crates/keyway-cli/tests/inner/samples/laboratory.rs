@@ -44,6 +44,11 @@ pub(super) fn laboratory() -> Vec<Failure> {
         E::NoSuchWorkload("oltp9".to_owned()),
         E::NoSuchTrace("boot9".to_owned()),
         E::Target("rot13".to_owned(), "there is no such format".to_owned()),
+        E::EntrantWords("cryptsetup".to_owned(), "there is no `=` behind its name".to_owned()),
+        E::OtherProgram {
+            name: "cryptsetup".to_owned(),
+            what: "ended with exit status: 1: no key".to_owned()
+        },
         E::TooSmall { what: name(), present: 512, needed: 4096 },
         E::WouldDestroy { what: name() },
         E::InUse { what: name(), how: "it is mounted at /mnt".to_owned() },
