@@ -84,53 +84,139 @@ fn browse(chromium: &Path, folder: &Path, words: &[String]) -> Output {
     browser.env("HOME", folder).output().expect("it starts")
 }
 
-/// Told by the frame's own document: its width, how wide it would like to be, what sticks out, what it has
-/// fetched, and whether the charts are drawn.
-const LOOK: &str = "
+/// Told by the frame's own document, at each width and as it is printed: how wide it would like to be, what sticks out, what it
+/// has fetched, whether the charts are drawn, what can't be read for want of contrast (WCAG 2.2, 1.4.3), and what has no
+/// name for whoever listens to it (the roles and names are those that the browser gives to a screen reader).
+const LOOK: &str = r#"
 <body><script>
 const told = [];
-let left = 2;
-for (const width of [360, 1200]) {
+const views = [['screen', 360], ['screen', 390], ['screen', 1200], ['print', 718]];
+let left = views.length;
+const channel = v => v <= 10.314 ? v / 3294.6 : Math.pow((v / 255 + 0.055) / 1.055, 2.4);
+const light = c => 0.2126 * channel(c[0]) + 0.7152 * channel(c[1]) + 0.0722 * channel(c[2]);
+const parse = text => { const n = text.match(/[\d.]+/g).map(Number); return [n[0], n[1], n[2], n.length > 3 ? n[3] : 1]; };
+const over = (a, b) => [0, 1, 2].map(i => a[i] * a[3] + b[i] * (1 - a[3]));
+function paper(window, e) {
+  const layers = [];
+  for (; e; e = e.parentElement) layers.push(parse(window.getComputedStyle(e).backgroundColor));
+  return layers.reverse().reduce((below, layer) => over(layer, below), [255, 255, 255]);
+}
+function unread(window, document) {
+  const found = [];
+  for (const e of document.querySelectorAll('body *')) {
+    const words = [...e.childNodes].filter(n => n.nodeType == 3).map(n => n.data.trim()).join('');
+    const box = e.getBoundingClientRect();
+    if (!words || !box.width || e.closest('svg title') || ['STYLE', 'SCRIPT', 'title'].includes(e.tagName)) continue;
+    const style = window.getComputedStyle(e);
+    const ink = parse(e.closest('svg') ? style.fill : style.color), below = paper(window, e);
+    const [a, b] = [light(over(ink, below)), light(below)].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) found.push(`${e.tagName}.${e.getAttribute('class')} "${words.slice(0, 20)}" ${((a + 0.05) / (b + 0.05)).toFixed(2)}`);
+  }
+  return found;
+}
+function unnamed(document) {
+  const found = [];
+  for (const e of document.querySelectorAll('svg:not([aria-hidden])')) {
+    if (!e.closest('details:not([open])') && (e.computedRole != 'image' || !e.computedName)) found.push('picture ' + e.computedRole + ' ' + e.computedName);
+  }
+  for (const e of document.querySelectorAll('table')) {
+    if (e.closest('details:not([open])')) continue;
+    if (e.computedRole != 'table') found.push('table ' + e.computedRole);
+    if (![...e.querySelectorAll('th')].some(h => h.computedRole == 'columnheader')) found.push('table without headings');
+  }
+  for (const e of document.querySelectorAll('a')) if (e.getBoundingClientRect().width && !e.closest('details:not([open])') && !e.computedName) found.push('link');
+  if ([...document.querySelectorAll('main')].filter(m => m.computedRole == 'main').length != 1) found.push('main');
+  let level = 0;
+  for (const e of document.querySelectorAll('h1, h2, h3, h4')) {
+    const next = Number(e.tagName[1]);
+    if (next > level + 1) found.push(`heading ${e.tagName} after H${level}: ${e.textContent}`);
+    level = next;
+  }
+  if (!document.documentElement.lang) found.push('language');
+  return found;
+}
+for (const [media, width] of views) {
   const frame = document.createElement('iframe');
   frame.style = `width:${width}px;height:800px;border:0`;
   frame.onload = () => {
-    const root = frame.contentDocument.documentElement;
-    const charts = [...frame.contentDocument.querySelectorAll('svg.chart')].filter(c => c.getBoundingClientRect().height > 20);
-    const out = [...frame.contentDocument.querySelectorAll('body *')].filter(e =>
-      e.getBoundingClientRect().right > root.clientWidth + 1 && !e.closest('.scroll')).map(e => e.tagName + '.' + e.className);
-    told.push({ width, client: root.clientWidth, scroll: root.scrollWidth, out: out.slice(0, 5), charts: charts.length,
+    const document = frame.contentDocument, root = document.documentElement;
+    if (media == 'print') {
+      for (const rule of [...document.styleSheets].flatMap(sheet => [...sheet.cssRules]).filter(rule => rule.media)) {
+        const text = rule.media.mediaText;
+        if (text.includes('print')) rule.media.mediaText = 'all';
+        else if (text.includes('screen')) rule.media.mediaText = 'not all';
+      }
+    }
+    const charts = [...document.querySelectorAll('svg.chart')].filter(c => c.getBoundingClientRect().height > 20);
+    const fits = e => media == 'screen' && e.closest('.scroll');
+    const out = [...document.querySelectorAll('body *')].filter(e =>
+      e.getBoundingClientRect().right > root.clientWidth + 1 && !fits(e)).map(e => e.tagName + '.' + e.getAttribute('class'));
+    told.push({ media, width, client: root.clientWidth, scroll: root.scrollWidth, out: out.slice(0, 5), charts: charts.length,
+      unread: unread(frame.contentWindow, document).slice(0, 5), unnamed: unnamed(document).slice(0, 5),
+      dark: frame.contentWindow.matchMedia('(prefers-color-scheme: dark)').matches,
+      paper: light(paper(frame.contentWindow, document.body)),
       fetched: frame.contentWindow.performance.getEntriesByType('resource').map(r => r.name) });
-    if (--left == 0) document.body.innerHTML = '<pre id=told>' + JSON.stringify(told) + '</pre>';
+    if (--left == 0) window.document.body.innerHTML = '<pre id=told>' + JSON.stringify(told).replaceAll('<', ' ') + '</pre>';
   };
   frame.src = 'page.html';
   document.body.append(frame);
 }
-</script></body>";
+</script></body>"#;
 
-/// What is wrong with a page: what the console says, what does not fit, what was fetched, charts missing.
+/// What is wrong with a page, light and dark: what the console says, what does not fit, can't be read or has no name, what
+/// was fetched, charts missing.
 fn faults(chromium: &Path, folder: &Path, page: &str) -> Vec<String> {
     std::fs::write(folder.join("page.html"), page).expect("written");
     std::fs::write(folder.join("look.html"), LOOK).expect("written");
     let url = format!("file://{}", folder.join("look.html").display());
-    let seen = browse(chromium, folder, &["--dump-dom".into(), url]);
-    let (dom, log) = (String::from_utf8_lossy(&seen.stdout), String::from_utf8_lossy(&seen.stderr));
-    let told = dom.split_once("<pre id=\"told\">").and_then(|(_, rest)| rest.split_once("</pre>"));
-    let told = told.unwrap_or_else(|| panic!("the page was not drawn\n{dom}\n{log}")).0;
-    let told: Vec<serde_json::Value> = serde_json::from_str(told).expect("what the page told");
-    assert_eq!(told.len(), 2, "two widths");
-    let console = log.lines().filter(|line| line.contains("CONSOLE")).map(|line| format!("console: {line}"));
-    let mut faults: Vec<String> = console.collect();
-    for view in &told {
-        let nothing = serde_json::json!([]);
-        let wrong = [
-            ("wider than its window", view["scroll"] != view["client"]),
-            ("sticks out", view["out"] != nothing),
-            ("fetched", view["fetched"] != nothing),
-            ("charts missing", view["charts"].as_u64() < Some(8)),
-        ];
-        faults.extend(wrong.iter().filter(|(_, is)| *is).map(|(what, _)| format!("{what}: {view}")));
+    let mut faults = Vec::new();
+    for dark in [false, true] {
+        let words = ["--enable-blink-features=ComputedAccessibilityInfo", "--dump-dom", &url];
+        let scheme = format!("--blink-settings=preferredColorScheme={}", u8::from(!dark));
+        let words: Vec<String> = words.map(str::to_owned).into_iter().chain([scheme]).collect();
+        let seen = browse(chromium, folder, &words);
+        let (dom, log) = (String::from_utf8_lossy(&seen.stdout), String::from_utf8_lossy(&seen.stderr));
+        let told = dom.split_once("<pre id=\"told\">").and_then(|(_, rest)| rest.split_once("</pre>"));
+        let told = told.unwrap_or_else(|| panic!("the page was not drawn\n{dom}\n{log}")).0;
+        let told = told.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+        let told: Vec<serde_json::Value> = serde_json::from_str(&told).expect("what the page told");
+        assert_eq!(told.len(), 4, "three widths and paper");
+        let console = log.lines().filter(|line| line.contains("CONSOLE"));
+        faults.extend(console.map(|line| format!("console: {line}")));
+        for view in &told {
+            assert_eq!(view["dark"], dark);
+            let nothing = serde_json::json!([]);
+            let is_dark = view["paper"].as_f64() < Some(0.5);
+            let wrong = [
+                ("wider than its window", view["scroll"] != view["client"]),
+                ("sticks out", view["out"] != nothing),
+                ("fetched", view["fetched"] != nothing),
+                ("charts missing", view["charts"].as_u64() < Some(8)),
+                ("can't be read", view["unread"] != nothing),
+                ("has no name", view["unnamed"] != nothing),
+                (
+                    "light where it should be dark, or the other way round",
+                    is_dark != (dark && view["media"] == "screen"),
+                ),
+            ];
+            faults.extend(wrong.iter().filter(|(_, is)| *is).map(|(what, _)| format!("{what}: {view}")));
+        }
     }
     faults
+}
+
+/// The first picture of a page, as the link beside it gives it away.
+fn kept_picture(page: &str) -> String {
+    let (_, rest) = page.split_once("href=\"data:image/svg+xml,").expect("a picture to keep");
+    let mut bytes = Vec::new();
+    let mut rest = rest.split_once('"').expect("its end").0.replace("&amp;", "&").into_bytes().into_iter();
+    while let Some(byte) = rest.next() {
+        let two = |a: Option<u8>, b: Option<u8>| String::from_utf8(vec![a?, b?]).ok();
+        let of_hex = |text: String| u8::from_str_radix(&text, 16).ok();
+        let written = if byte == b'%' { two(rest.next(), rest.next()).and_then(of_hex) } else { Some(byte) };
+        bytes.push(written.expect("a byte"));
+    }
+    String::from_utf8(bytes).expect("text")
 }
 
 #[test]
@@ -145,13 +231,18 @@ fn a_browser_draws_and_prints_the_page_and_fetches_nothing() {
     assert_eq!(faults(&chromium, folder.path(), &page), [""; 0]);
 
     // The same page with something planted, so that it is known that the fault would be seen.
-    let plant = |what: &str| page.replacen("</body>", &format!("{what}</body>"), 1);
-    for (what, seen) in [
+    let plant = |what: &str| page.replacen("</main>", &format!("{what}</main>"), 1);
+    let all = [
         ("<script>nothing.of.the.kind()</script>", "console"),
         ("<img src='https://example.invalid/x.png' alt=''>", "console"),
         ("<div style='width:1500px'>wide</div>", "wider"),
-    ] {
-        let found = faults(&chromium, folder.path(), &plant(what));
+        ("<p style='color: #888; background: #999'>grey</p>", "can't be read"),
+        ("<svg viewBox='0 0 1 1'></svg><table><tr><td>1</td></tr></table>", "has no name"),
+        ("<style>:root { --paper: #777 !important; }</style>", "can't be read"),
+    ];
+    let planted: String = all.iter().map(|(what, _)| *what).collect();
+    let found = faults(&chromium, folder.path(), &plant(&planted));
+    for (what, seen) in all {
         assert!(found.iter().any(|fault| fault.starts_with(seen)), "{what}: {found:?}");
     }
 
@@ -163,6 +254,16 @@ fn a_browser_draws_and_prints_the_page_and_fetches_nothing() {
     let pdf =
         pdf.unwrap_or_else(|e| panic!("not printed: {e}\n{}", String::from_utf8_lossy(&printed.stderr)));
     assert!(pdf.starts_with(b"%PDF") && pdf.len() > 20_000, "{} bytes", pdf.len());
+
+    // A picture that was taken away is whole: by itself a browser makes a PNG of it, in its own size.
+    std::fs::write(path("picture.svg"), kept_picture(&page)).expect("written");
+    let shot = format!("--screenshot={}", path("picture.png").display());
+    let url = format!("file://{}", path("picture.svg").display());
+    let seen = browse(&chromium, folder.path(), &[shot, "--window-size=700,500".into(), url]);
+    let png = std::fs::read(path("picture.png")).unwrap_or_else(|e| panic!("no picture: {e}"));
+    // A blank picture of this size is compressed to much less.
+    assert!(png.starts_with(b"\x89PNG") && png.len() > 8_000, "{} bytes", png.len());
+    assert!(!String::from_utf8_lossy(&seen.stderr).contains("error on line"), "it is XML");
 }
 
 /// The stored run of two studies, as the page that is shown to others.

@@ -98,6 +98,7 @@ fn by_hand(run: &Value, told: &Value) -> (String, String, String) {
     let base = match &*text("against") {
         "none" => turns(series, &cell, "bare", &metric).or_else(|| turns(series, &cell, "plain", &metric)),
         "hardware" => turns(series, &cell, "hardware", &metric),
+        "aes" => turns(series, &cell, "veracrypt:aes", &metric),
         _ => Some(vec![number(&claim["figure"]).expect("a figure"); side.len()]),
     };
     let study = run["studies"].as_array().expect("studies").iter().find(|s| s["name"] == told["study"]);

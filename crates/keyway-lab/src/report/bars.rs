@@ -1,5 +1,6 @@
 //! Bars side by side, a chart per unit, as CrystalDiskMark's readers know them.
 
+use super::picture::Picture;
 use super::words::{cells, number, sides, value};
 use crate::result::{Comparison, Metric};
 use maud::{Markup, html};
@@ -27,7 +28,7 @@ pub(super) fn charts(rows: &[&Comparison]) -> Markup {
         @for (metric, single) in kinds {
             @let own: Vec<&Comparison> = rows.iter().copied().filter(|r| kind(r) == (metric, single)).collect();
             h3 { (metric.unit()) @if single { ", one request at a time" } @if !metric.more_is_better() { span.dim { " (less is better)" } } }
-            (chart(&own, &sides))
+            (chart(metric, &own, &sides).placed())
         }
     }
 }
@@ -45,7 +46,7 @@ pub(super) fn legend(sides: &[&str]) -> Markup {
     }
 }
 
-fn chart(rows: &[&Comparison], sides: &[&str]) -> Markup {
+fn chart<'a>(metric: Metric, rows: &[&Comparison], sides: &'a [&'a str]) -> Picture<'a> {
     let highest = |r: &&Comparison| r.value_high.max(r.value).max(r.baseline_value);
     let largest = rows.iter().map(highest).fold(f64::MIN_POSITIVE, f64::max);
     let along = |v: f64| (BARS * v / largest).clamp(0.0, BARS);
@@ -75,9 +76,7 @@ fn chart(rows: &[&Comparison], sides: &[&str]) -> Markup {
         });
         top += height + GAP;
     }
-    html! {
-        div.scroll { svg.chart viewBox=(format!("0 0 {} {top:.1}", LABEL + BARS + VALUE)) role="img" aria-label="bars of the medians; the thin lines are their intervals" {
-            @for group in &drawn { (group) }
-        } }
-    }
+    let shapes = html! { @for group in &drawn { (group) } };
+    let label = format!("{}: the medians; the thin lines are their intervals", metric.unit());
+    Picture { label, width: LABEL + BARS + VALUE, height: top, sides, shapes }
 }

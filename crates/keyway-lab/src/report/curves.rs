@@ -1,6 +1,7 @@
 //! Speed over block size, as ATTO draws it: a chart per queue depth and direction.
 
 use super::bars::legend;
+use super::picture::Picture;
 use super::words::{cells, number, sides, value};
 use crate::result::Comparison;
 use crate::workload::{parse_bytes, short_bytes};
@@ -47,13 +48,13 @@ pub(super) fn charts(rows: &[&Comparison]) -> Markup {
         (legend(&sides))
         div.small {
             @for (name, points) in groups(rows) {
-                figure { figcaption { (name) ", " (rows.first().map_or("", |r| r.metric.unit())) } (chart(rows, &sides, &points)) }
+                figure { figcaption { (name) ", " (rows.first().map_or("", |r| r.metric.unit())) } (chart(name, rows, &sides, &points).placed()) }
             }
         }
     }
 }
 
-fn chart(rows: &[&Comparison], sides: &[&str], points: &[(u64, &str)]) -> Markup {
+fn chart<'a>(name: &str, rows: &[&Comparison], sides: &'a [&'a str], points: &[(u64, &str)]) -> Picture<'a> {
     let line = |side: &str| -> Vec<(u64, f64)> {
         points.iter().filter_map(|(block, cell)| Some((*block, value(rows, cell, side)?.0))).collect()
     };
@@ -68,21 +69,22 @@ fn chart(rows: &[&Comparison], sides: &[&str], points: &[(u64, &str)]) -> Markup
     };
     let y = |v: f64| TOP + (HEIGHT - TOP - BOTTOM) * (top - v.max(1e-9).log10()) / (top - bottom).max(1.0);
     let decades = (bottom as i32)..=(top as i32);
-    html! {
-        svg.chart viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label="speed over block size" {
+    let shapes = html! {
             @for decade in decades {
                 @let at = y(10f64.powi(decade));
                 line.grid x1=(LEFT) x2=(WIDTH - 8.0) y1=(format!("{at:.1}")) y2=(format!("{at:.1}")) {}
                 text.label x=(LEFT - 6.0) y=(format!("{:.1}", at + 4.0)) text-anchor="end" { (number(10f64.powi(decade)).trim_end_matches(".00")) }
             }
             @for (n, (block, _)) in points.iter().enumerate().filter(|(n, _)| n % 4 == 0) {
-                text.label x=(format!("{:.1}", x(*block))) y=(HEIGHT - 8.0) text-anchor=(if n == 0 { "start" } else { "middle" }) { (short_bytes(*block)) }
+                text.label x=(format!("{:.1}", x(*block))) y=(HEIGHT - 8.0) text-anchor=(if n == 0 { "start" } else if x(*block) > WIDTH - 20.0 { "end" } else { "middle" }) { (short_bytes(*block)) }
             }
             @for (n, line) in lines.iter().enumerate() {
                 polyline class=(format!("l{}", n % 6)) points=(line.iter().map(|(b, v)| format!("{:.1},{:.1}", x(*b), y(*v))).collect::<Vec<_>>().join(" ")) {}
             }
-        }
-    }
+    };
+    let unit = rows.first().map_or("", |row| row.metric.unit());
+    let label = format!("{name}: {unit} over block size");
+    Picture { label, width: WIDTH, height: HEIGHT, sides, shapes }
 }
 
 #[cfg(test)]

@@ -22,17 +22,17 @@ pub(super) fn map(rows: &[&Comparison]) -> Markup {
     html! {
         @if !targets.is_empty() {
             h3 { "Cost" }
-            div.scroll { table.heat {
-                tr { th { "test" } @for target in &targets { th { (target) } } }
+            div.scroll tabindex="0" role="group" aria-label="Cost of each test" { table.heat aria-label="Cost of each test" {
+                tr { th scope="col" { "test" } @for target in &targets { th scope="col" { (target) } } }
                 @for cell in cells(rows) {
                     tr {
-                        td { (cell) }
+                        th scope="row" { (cell) }
                         @for target in &targets {
                             @if let Some(row) = rows.iter().find(|r| r.cell == cell && r.target == *target) {
                                 td class=(class(row)) style=(format!("--strength: {:.2}", strength(row)))
                                     title=(format!("{} ({})", percent(row.cost_percent()), interval_words(row))) {
                                     (cost_words(row))
-                                    @if !row.flags.is_empty() { sup { "!" } }
+                                    @if !row.flags.is_empty() { sup title="with a doubt" { "!" } }
                                 }
                             } @else { td { "–" } }
                         }

@@ -1,8 +1,10 @@
 //! How long requests took: for each cell the part of all requests that was done after a time.
 
 use super::bars::legend;
+use super::picture::Picture;
 use super::words::number;
 use crate::result::{Document, Series};
+use crate::tail;
 use maud::{Markup, html};
 
 const WIDTH: f64 = 320.0;
@@ -48,13 +50,13 @@ pub(super) fn charts(document: &Document, workload: &str) -> Markup {
                     }).collect();
                     figure {
                         figcaption { (cell) }
-                        (chart(&lines))
-                        table.quantiles {
-                            tr { th { "µs" } th { "half" } th { "99 %" } th { "99.9 %" } th { "longest" } }
+                        (chart(cell, &sides, &lines).placed())
+                        table.quantiles aria-label=(format!("How long requests take: {cell}")) {
+                            tr { th scope="col" { "µs" } th scope="col" { "half" } th scope="col" { "99 %" } th scope="col" { "99.9 %" } th scope="col" { "99.99 %" } th scope="col" { "longest" } }
                             @for (n, s) in &lines {
-                                tr { td { svg width="10" height="10" aria-hidden="true" { rect class=(format!("s{}", n % 6)) width="10" height="10" rx="2" {} } }
+                                tr { th scope="row" aria-label=(s.target) { svg width="10" height="10" aria-hidden="true" { rect class=(format!("s{}", n % 6)) width="10" height="10" rx="2" {} } }
                                     td { (number(s.latency.quantile_us(0.5))) } td { (number(s.latency.quantile_us(0.99))) }
-                                    td { (number(s.latency.quantile_us(0.999))) } td { (number(s.latency.max_us())) } }
+                                    td { (number(s.latency.quantile_us(0.999))) } td { (tail_words(s)) } td { (number(s.latency.max_us())) } }
                             }
                         }
                     }
@@ -64,7 +66,14 @@ pub(super) fn charts(document: &Document, workload: &str) -> Markup {
     }
 }
 
-fn chart(lines: &[(usize, &Series)]) -> Markup {
+/// Of so many requests that it can be told, with its interval.
+fn tail_words(series: &Series) -> String {
+    let Some(tail) = tail::of(series) else { return String::new() };
+    let high = tail.high_us.map_or_else(|| "…".to_owned(), number);
+    format!("{} ({} to {high})", number(tail.us), number(tail.low_us))
+}
+
+fn chart<'a>(cell: &str, sides: &'a [&'a str], lines: &[(usize, &Series)]) -> Picture<'a> {
     // From where the first of a thousand is done to where all but one of a thousand are.
     let from = lines.iter().map(|(_, s)| s.latency.quantile_us(0.001)).fold(f64::MAX, f64::min).max(0.1);
     let to = lines.iter().map(|(_, s)| s.latency.quantile_us(0.999)).fold(0.0, f64::max).max(from * 1.5);
@@ -86,16 +95,16 @@ fn chart(lines: &[(usize, &Series)]) -> Markup {
     let mut ticks: Vec<f64> = ticks.filter(|t| *t >= from && *t <= to).collect();
     ticks.sort_by(f64::total_cmp);
     let every = ticks.len().div_ceil(6).max(1);
-    html! {
-        svg.chart viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label="part of requests done after a time" {
+    let shapes = html! {
             @for part in [0.0, 0.5, 1.0] {
                 line.grid x1=(LEFT) x2=(WIDTH - 8.0) y1=(format!("{:.1}", y(part))) y2=(format!("{:.1}", y(part))) {}
                 text.label x=(LEFT - 5.0) y=(format!("{:.1}", y(part) + 4.0)) text-anchor="end" { (format!("{:.0} %", part * 100.0)) }
             }
             @for tick in ticks.iter().step_by(every) {
-                text.label x=(format!("{:.1}", x(*tick))) y=(HEIGHT - 7.0) text-anchor="middle" { (number(*tick).trim_end_matches(".00").trim_end_matches(".0")) " µs" }
+                text.label x=(format!("{:.1}", x(*tick))) y=(HEIGHT - 7.0) text-anchor=(if x(*tick) > WIDTH - 30.0 { "end" } else { "middle" }) { (number(*tick).trim_end_matches(".00").trim_end_matches(".0")) " µs" }
             }
             @for (n, series) in lines { polyline class=(format!("l{}", n % 6)) points=(path(series)) {} }
-        }
-    }
+    };
+    let label = format!("{cell}: part of the requests that are done after a time");
+    Picture { label, width: WIDTH, height: HEIGHT, sides, shapes }
 }

@@ -5,6 +5,7 @@ mod bars;
 mod curves;
 mod heat;
 mod latency;
+mod picture;
 mod published;
 pub(crate) mod rivals;
 mod study;
@@ -31,14 +32,16 @@ pub fn html(documents: &[Document]) -> String {
         _ => heading.to_owned(),
     };
     let content = html! {
-        h1 { (heading) }
-        p.lead {
-            "Turns of all sides were interleaved (A B B A). Intervals hold with 95 % for all verdicts of a workload "
-            "together. “Costs” and “gains” are told where the whole interval lies beyond the change that counts, "
-            "“equal” where it lies within; everything else is undecided."
+        main {
+            h1 { (heading) }
+            p.lead {
+                "Turns of all sides were interleaved (A B B A). Intervals hold with 95 % for all verdicts of a workload "
+                "together. “Costs” and “gains” are told where the whole interval lies beyond the change that counts, "
+                "“equal” where it lies within; everything else is undecided."
+            }
+            @if documents.len() > 1 { (beside_each_other(documents)) }
+            @for document in documents { (section(document, documents.len() > 1)) }
         }
-        @if documents.len() > 1 { (beside_each_other(documents)) }
-        @for document in documents { (section(document, documents.len() > 1)) }
     };
     page(&title, &content)
 }
@@ -57,7 +60,7 @@ fn page(title: &str, content: &Markup) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) }
-                style { (PreEscaped(style::STYLE)) }
+                style { (PreEscaped(style::COLOURS)) (PreEscaped(style::PICTURES)) (PreEscaped(style::PAGE)) }
             }
             body { (content) }
         }
@@ -69,7 +72,7 @@ fn section(document: &Document, many: bool) -> Markup {
     let machine = &document.machine;
     let gib = machine.memory_bytes as f64 / f64::from(1u32 << 30);
     html! {
-        section {
+        section aria-label=(document.drive) {
             @if many { h2.machine { (document.drive) ", " (machine.processor) } }
             dl {
                 dt { "Drive" } dd { (document.drive) }
@@ -128,8 +131,8 @@ fn at_a_glance(document: &Document) -> Markup {
                 @let rows: Vec<&Comparison> = document.cells.iter().filter(|r| r.primary && r.target == target).collect();
                 @let said = |verdict: Verdict| rows.iter().filter(|r| r.verdict == verdict).count();
                 @let worst = rows.iter().filter(|r| r.verdict == Verdict::Costs).max_by(|a, b| a.cost_percent().total_cmp(&b.cost_percent()));
-                div.card {
-                    h3 { (target) }
+                div.card role="group" aria-label=(target) {
+                    h2 { (target) }
                     p.big { (said(Verdict::Equal) + said(Verdict::Gains)) span { " of " (rows.len()) } }
                     p { "tests are no slower than " (rows.first().map_or("", |r| r.baseline.as_str())) "; "
                         (said(Verdict::Costs)) " cost, " (said(Verdict::Undecided)) " are undecided." }
@@ -161,11 +164,11 @@ fn calibrated(document: &Document) -> Markup {
         @if !document.calibration.is_empty() {
             h2 { "The model beside what was published" }
             p.dim { "Without encryption, on the simulated clock, which is exact and knows no processor." }
-            div.scroll { table {
-                tr { th { "load" } th { "unit" } th { "published" } th { "modelled" } th { "off by" } th { "source" } }
+            div.scroll tabindex="0" role="group" aria-label="The model beside what was published" { table {
+                tr { th scope="col" { "load" } th scope="col" { "unit" } th scope="col" { "published" } th scope="col" { "modelled" } th scope="col" { "off by" } th scope="col" { "source" } }
                 @for row in &document.calibration {
                     tr {
-                        td { (row.load) } td { (row.unit) } td { (number(row.published)) } td { (number(row.modelled)) }
+                        th scope="row" { (row.load) } td { (row.unit) } td { (number(row.published)) } td { (number(row.modelled)) }
                         td { (percent(row.deviation_percent)) @if !row.binding { " (not held to it)" } }
                         td.words { (row.source) "; "
                             @if let Some(page) = &row.read_in { "read in " (page) } @else { "not compared, an estimate" } }
@@ -187,11 +190,11 @@ fn beside_each_other(documents: &[Document]) -> Markup {
     }
     html! {
         h2 { "Machines beside each other: cost" }
-        div.scroll { table {
-            tr { th { "test" } th { "target" } @for d in documents { th { (d.drive) br; span.dim { (d.machine.processor) } } } }
+        div.scroll tabindex="0" role="group" aria-label="Machines beside each other" { table {
+            tr { th scope="col" { "test" } th scope="col" { "target" } @for d in documents { th scope="col" { (d.drive) br; span.dim { (d.machine.processor) } } } }
             @for (workload, cell, target) in keys {
                 tr {
-                    td { (workload) ": " (cell) } td { (target) }
+                    th scope="row" { (workload) ": " (cell) } td { (target) }
                     @for d in documents {
                         @let row = d.cells.iter().find(|r| r.primary && r.workload == workload && r.cell == cell && r.target == target);
                         td { @if let Some(row) = row { (cost_words(row)) } @else { "–" } }
@@ -222,14 +225,14 @@ fn figures(document: &Document) -> Markup {
     html! {
         details {
             summary { "Every figure" }
-            div.scroll { table {
+            div.scroll tabindex="0" role="group" aria-label="Every figure" { table {
                 tr {
-                    th { "test" } th { "target" } th { "unit" } th { "baseline" } th { "target" } th { "cost" } th { "95 % interval" }
-                    th { "best run" } th { "CPU s/GiB" } th { "J/GiB" } th { "verdict" } th { "flags" }
+                    th scope="col" { "test" } th scope="col" { "target" } th scope="col" { "unit" } th scope="col" { "baseline" } th scope="col" { "target" } th scope="col" { "cost" } th scope="col" { "95 % interval" }
+                    th scope="col" { "best run" } th scope="col" { "CPU s/GiB" } th scope="col" { "J/GiB" } th scope="col" { "verdict" } th scope="col" { "flags" }
                 }
                 @for r in &document.cells {
                     tr {
-                        td { (r.workload) ": " (r.cell) } td { (r.target) } td { (r.metric.unit()) }
+                        th scope="row" { (r.workload) ": " (r.cell) } td { (r.target) } td { (r.metric.unit()) }
                         td { (number(r.baseline_value)) } td { (number(r.value)) }
                         td { (percent(r.cost_percent())) } td { (interval_words(r)) }
                         td { @if let Some(best) = r.best { (number(best)) } }

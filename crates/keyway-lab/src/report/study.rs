@@ -1,5 +1,6 @@
 //! The page of studies: each claim of an article, what the software of its time comes to, what Keyway does.
 
+use super::picture::Picture;
 use super::words::number;
 use super::{bars, page};
 use crate::result::{Comparison, Document};
@@ -99,9 +100,7 @@ fn claim(found: &ClaimVerdict) -> Markup {
             td role="cell" data-label="Keyway here" { (now(found)) }
             td class=(class) role="cell" data-label="the claim" {
                 (found.standing.name())
-                @if let (Standing::Refuted, Some(points)) = (found.standing, found.less_by) {
-                    span.dim { (format!("by {points:.0} points of percent")) }
-                }
+                @if let Some(words) = found.by_how_much() { span.dim { (words) } }
             }
         }
     }
@@ -135,6 +134,9 @@ const BARS: f64 = 400.0;
 const BAR: f64 = 13.0;
 const GROUP: f64 = 52.0;
 
+/// Whose bars those are.
+const SIDES: [&str; 3] = ["published", "the software of the time", "Keyway here"];
+
 /// Published costs, the cost models' and Keyway's beside each other.
 fn picture(study: &Study, own: &[&ClaimVerdict]) -> Markup {
     let drawn: Vec<_> = own.iter().filter_map(|v| Some((*v, v.claim.percent?, v.now.as_ref()?))).collect();
@@ -154,11 +156,14 @@ fn picture(study: &Study, own: &[&ClaimVerdict]) -> Markup {
         }
     };
     let height = GROUP * drawn.len() as f64;
+    let placed = |shapes: Markup| {
+        let label = format!("Cost in percent, {}; the table below has the figures", study.title);
+        Picture { label, width: LABEL + BARS + 60.0, height, sides: &SIDES, shapes }.placed()
+    };
     html! {
         @if !drawn.is_empty() {
-            (bars::legend(&["published", "the software of the time", "Keyway here"]))
-            div.scroll { svg.chart viewBox=(format!("0 0 {} {height:.0}", LABEL + BARS + 60.0)) role="img"
-                aria-label=(format!("{}: cost in percent as published, of the software of the time, and of Keyway; the table below has the figures", study.title)) {
+            (bars::legend(&SIDES))
+            (placed(html! {
                 @for (n, (found, published, now)) in drawn.iter().enumerate() {
                     @let top = GROUP * n as f64 + 4.0;
                     text.label x=(LABEL - 8.0) y=(format!("{:.1}", top + 17.0)) text-anchor="end" { (found.claim.cell) }
@@ -169,7 +174,7 @@ fn picture(study: &Study, own: &[&ClaimVerdict]) -> Markup {
                     (bar(1, top + BAR, "the software of the time", cost(found.then.as_ref())))
                     (bar(2, top + 2.0 * BAR, "Keyway here", cost(Some(now))))
                 }
-            } }
+            }))
         }
     }
 }

@@ -93,6 +93,8 @@ pub enum HeldAgainst {
     None,
     /// The same drive encrypting by itself.
     Hardware,
+    /// The same format with AES alone.
+    Aes,
     /// Nothing: the figure itself is the claim.
     Figure,
 }
@@ -103,6 +105,7 @@ impl HeldAgainst {
         match self {
             Self::None => "no encryption",
             Self::Hardware => "hardware",
+            Self::Aes => "AES",
             Self::Figure => "its own figure",
         }
     }
@@ -211,6 +214,9 @@ mod tests {
                 );
                 assert!(claim.says != Verdict::Undecided, "a claim says something");
                 assert_eq!(claim.figure.is_some(), claim.against == HeldAgainst::Figure, "{}", claim.cell);
+                if claim.against == HeldAgainst::Aes {
+                    assert!(experiment.with.contains(&Target::VeraCrypt("aes".into())), "{}", claim.cell);
+                }
                 if claim.against == HeldAgainst::Hardware {
                     assert!(experiment.with.contains(&Target::Hardware(None)), "{}", claim.cell);
                 }

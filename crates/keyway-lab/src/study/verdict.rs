@@ -81,6 +81,24 @@ pub struct ClaimVerdict {
     pub flags: Vec<Flag>,
 }
 
+impl ClaimVerdict {
+    /// Of a claim that is refuted: by how much.
+    pub fn by_how_much(&self) -> Option<String> {
+        let now = self.now.as_ref().filter(|_| self.standing == Standing::Refuted)?;
+        if let Some(points) = self.less_by.filter(|_| self.claim.says == Verdict::Costs) {
+            return Some(format!("by {points:.0} points of percent"));
+        }
+        match self.claim.against {
+            HeldAgainst::Figure => Some(format!("by {:.2} times the figure", now.value / now.baseline)),
+            _ => Some(format!("{} to {} % instead", tenths(now.low), tenths(now.high))),
+        }
+    }
+}
+
+fn tenths(percent: f64) -> String {
+    format!("{percent:.1}").replace('-', "−")
+}
+
 /// A cost model that comes so near to the published cost, as a part of it, has reproduced it.
 const NEAR: f64 = 0.25;
 
@@ -148,6 +166,7 @@ fn measured(claim: &Claim, document: &Document, together: usize) -> Option<Said>
     let base = match claim.against {
         HeldAgainst::None => values("bare").or_else(|| values("plain"))?,
         HeldAgainst::Hardware => values("hardware")?,
+        HeldAgainst::Aes => values("veracrypt:aes")?,
         HeldAgainst::Figure => vec![claim.figure?; side.len()],
     };
     let look = rows(claim, document).map(|row| row.looks).max().unwrap_or(1);
