@@ -291,7 +291,10 @@ const CLAIMS: &[(&str, &str)] = &[
     ("| `drive emulate", "profiles_are_what_info_then_says"),
     ("| `serve VOLUME", "serve_stays_until_it_is_told_to_end a_volume_is_served_with_tls_and_not_without"),
     ("| `bench` |", "bench_has_the_promised_shape"),
-    ("| `lab compare", "a_comparison_keeps_the_contract_and_its_page_can_be_drawn_again"),
+    (
+        "| `lab compare",
+        "a_comparison_keeps_the_contract_and_its_page_can_be_drawn_again another_programs_encryption_is_measured_in_turn_with_ours",
+    ),
     ("| `lab study", "studies_are_listed_and_their_report_replaces_nothing"),
     ("| `lab report", "a_comparison_keeps_the_contract_and_its_page_can_be_drawn_again"),
     ("| `lab models`", "models_stand_beside_what_was_published_of_them what_was_recorded_is_what_was_done"),
