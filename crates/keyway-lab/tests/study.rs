@@ -3,7 +3,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
-use keyway_lab::study::{StudyDocument, answer};
+use keyway_lab::study::{Standing, StudyDocument, answer};
 use keyway_lab::{Flag, Verdict};
 use serde_json::Value;
 use std::path::Path;
@@ -202,4 +202,14 @@ fn what_is_undecided_chooses_nothing() {
     rows(&mut document, &|row| row.flags.clear());
     let equal = answer(&document).join("\n");
     assert!(equal.contains("hardware is no faster") && equal.contains("costs nothing in"), "{equal}");
+}
+
+/// By what this machine could not measure, no claim stands or falls.
+#[test]
+fn too_few_cores_decide_no_claim() {
+    let mut document: StudyDocument = serde_json::from_str(&stored()).expect("a run of studies");
+    assert!(document.judged_again().iter().any(|found| found.standing != Standing::Undecided));
+    let rows = document.measured.iter_mut().flat_map(|found| &mut found.document.cells);
+    rows.for_each(|row| row.flags.push(Flag::TooFewCores));
+    assert!(document.judged_again().iter().all(|found| found.standing == Standing::Undecided));
 }

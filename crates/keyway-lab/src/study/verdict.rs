@@ -111,8 +111,13 @@ pub(super) fn judged(
     together: usize,
 ) -> ClaimVerdict {
     let then = simulated.map(|found| exact(claim, found));
-    let now = measured(claim, document, together);
-    let standing = now.as_ref().map_or(Standing::Undecided, |now| standing(claim, now));
+    let mut now = measured(claim, document, together);
+    let mut standing = now.as_ref().map_or(Standing::Undecided, |now| standing(claim, now));
+    // What this machine could not measure decides nothing.
+    if rows(claim, document).any(|row| row.flags.contains(&Flag::TooFewCores)) {
+        now.iter_mut().for_each(|now| now.verdict = Verdict::Undecided);
+        standing = Standing::Undecided;
+    }
     let less_by = claim.percent.zip(now.as_ref()).map(|(percent, now)| percent - now.cost_percent);
     let mut flags: Vec<Flag> = rows(claim, document).flat_map(|row| row.flags.iter().copied()).collect();
     flags.sort_unstable();
