@@ -15,6 +15,8 @@ pub mod fuse;
 mod host_secrets;
 pub mod loopdev;
 pub mod mount;
+#[cfg_attr(not(feature = "mountd"), path = "absent/mountd.rs")]
+pub mod mountd;
 mod namespace;
 pub mod nbd;
 mod notice;

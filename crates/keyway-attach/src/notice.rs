@@ -39,6 +39,16 @@ pub enum Notice {
     /// This kernel's loop devices don't tell discards from zeroing: none are passed on.
     #[error("this kernel's loop devices can't tell discards from zeroing, so none are passed on")]
     NoDiscards,
+    /// The helper on the system bus did not mount what is in the volume, which is a file for that reason.
+    #[error(
+        "keyway-mountd did not mount it: {0}. It is a file instead; `keyway ls` and `get` read what is in it"
+    )]
+    NotMounted(String),
+    /// What the helper mounted was not left in order, and is only read.
+    #[error(
+        "the {0} in it was not unmounted in good order, so it is mounted for reading only: check it first"
+    )]
+    Unclean(String),
     /// The volume's file was deleted while it was open: what is in it goes now.
     #[error("{} was deleted while it was open, and what is in it goes now", .0.display())]
     Deleted(PathBuf),
@@ -57,7 +67,15 @@ pub enum Notice {
 impl Notice {
     /// Whether its user should do something about it, or know it at least.
     pub fn is_warning(&self) -> bool {
-        matches!(self, Self::Refused { .. } | Self::NoDiscards | Self::Deleted(_) | Self::Killed(_))
+        matches!(
+            self,
+            Self::Refused { .. }
+                | Self::NoDiscards
+                | Self::NotMounted(_)
+                | Self::Unclean(_)
+                | Self::Deleted(_)
+                | Self::Killed(_)
+        )
     }
 }
 

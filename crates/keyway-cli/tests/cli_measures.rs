@@ -121,7 +121,7 @@ fn bench_times_every_key_derivation_and_writes_a_report() {
 #[test]
 fn doctor_says_what_it_would_choose() {
     let said = Cli::new().json(0, "doctor");
-    let ways = ["dm-crypt", "ublk", "fuse+loop", "fuse", "nbd"];
+    let ways = ["dm-crypt", "ublk", "fuse+loop", "mountd", "fuse", "nbd"];
     assert!(ways.contains(&said["attachment"].as_str().expect("a word")), "{said}");
     for way in ["dm_crypt", "fuse", "loop_device", "nbd", "vhost_user", "nvme_tcp", "ublk"] {
         let (usable, reason) = (&said[way]["usable"], &said[way]["reason"]);

@@ -28,7 +28,7 @@ fn what_is_installed_works_and_is_removed() {
     assert_eq!(early.status.code(), Some(5), "nothing was built");
     assert!(String::from_utf8_lossy(&early.stderr).contains("cargo build --release"));
     std::fs::create_dir_all(built.join("release")).expect("made");
-    for name in ["keyway", "mount-keyway"] {
+    for name in ["keyway", "mount-keyway", "keyway-mountd"] {
         copy_program(env!("CARGO_BIN_EXE_keyway"), built.join("release").join(name));
     }
     let done = install(&["/usr"]);
@@ -52,6 +52,15 @@ fn what_is_installed_works_and_is_removed() {
         system.join("usr/sbin/mount.keyway").is_file()
             && system.join("usr/share/man/man8/mount.keyway.8").is_file()
     );
+    for helper in [
+        "libexec/keyway-mountd",
+        "share/polkit-1/actions/org.keyway.policy",
+        "share/dbus-1/system-services/org.keyway.Mount1.service",
+        "share/dbus-1/system.d/org.keyway.Mount1.conf",
+        "lib/systemd/system/keyway-mountd.service",
+    ] {
+        assert!(system.join("usr").join(helper).is_file(), "{helper}");
+    }
     for completions in [
         "bash-completion/completions/keyway",
         "zsh/site-functions/_keyway",

@@ -70,7 +70,7 @@ fn a_package_holds_all_that_is_installed_and_what_is_said_of_others_licences() {
     let tree = folder.path().join("tree");
     let mut lay_out = Command::new(root().join("scripts/package"));
     // What each of them does is not asked here.
-    for name in ["keyway", "mount-keyway"] {
+    for name in ["keyway", "mount-keyway", "keyway-mountd"] {
         copy_program(env!("CARGO_BIN_EXE_keyway"), folder.path().join(name));
     }
     lay_out.arg("--lay-out").arg(&tree).arg(folder.path()).current_dir("/");
@@ -115,7 +115,8 @@ fn a_package_holds_all_that_is_installed_and_what_is_said_of_others_licences() {
 
     let texts = tree.join("usr/share/doc/keyway/THIRD-PARTY-LICENCES.gz");
     let texts = said(Command::new("gzip").arg("-dc").arg(texts));
-    let linked = ["tree", "--offline", "--prefix", "none", "--package", "keyway-cli"];
+    let linked =
+        ["tree", "--offline", "--prefix", "none", "--package", "keyway-cli", "--package", "keyway-mountd"];
     let linked = cargo(&[&linked[..], &["--edges", "normal,no-proc-macro"]].concat());
     let mut crates = 0;
     for line in linked.lines().filter(|line| !line.starts_with("keyway")) {

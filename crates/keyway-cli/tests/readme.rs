@@ -17,7 +17,7 @@ const HIDDEN: &str = "another one, for what is hidden";
 const RUN_ELSEWHERE: [&str; 3] = [
     "cargo run --release -- demo",
     "./scripts/test",
-    "cargo build --release -p keyway-cli -p keyway-mount && sudo scripts/install",
+    "cargo build --release -p keyway-cli -p keyway-mount -p keyway-mountd && sudo scripts/install",
 ];
 
 /// What the README's reader has, and what it is here. Names of folders and devices become names in the test's folder.

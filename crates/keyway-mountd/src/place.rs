@@ -6,7 +6,7 @@
 use crate::refusal::{Kind, Refusal};
 use keyway_sys::Account;
 use rustix::fs::{
-    CWD, FileType, Gid, Mode, OFlags, Uid, XattrFlags, fchown, fsetxattr, fstat, mkdirat, openat,
+    CWD, FileType, Gid, Mode, OFlags, Uid, XattrFlags, fchmod, fchown, fsetxattr, fstat, mkdirat, openat,
 };
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -66,9 +66,13 @@ impl Place {
     /// The user's own folder: made where it isn't there.
     fn users(&self, account: &Account) -> Result<OwnedFd, Refusal> {
         let fail = |e: Errno| Kind::Failed.of(&format!("make {}", self.0.display()), e);
-        made(mkdirat(CWD, &self.0, Mode::from_raw_mode(0o755))).map_err(fail)?;
+        let new = made(mkdirat(CWD, &self.0, Mode::RWXU)).map_err(fail)?;
         let base = open_folder(CWD, self.0.as_os_str()).map_err(fail)?;
         must_be_roots(&base, &self.0)?;
+        if new {
+            // Everybody passes through, whatever this process' mask is.
+            fchmod(&base, Mode::from_raw_mode(0o755)).map_err(fail)?;
+        }
         let name = user_folder(account);
         let path = self.0.join(&name);
         let new = made(mkdirat(&base, name.as_os_str(), Mode::RWXU)).map_err(fail)?;
@@ -118,7 +122,7 @@ fn let_in(folder: &OwnedFd, account: &Account) -> rustix::io::Result<()> {
         // No such lists on this file system: the group that is the user's own, as most systems have it, does.
         Err(Errno::OPNOTSUPP) => {
             fchown(folder, Some(Uid::ROOT), Some(Gid::from_raw(account.group)))?;
-            rustix::fs::fchmod(folder, Mode::from_raw_mode(0o750))
+            fchmod(folder, Mode::from_raw_mode(0o750))
         }
         done => done,
     }

@@ -2,7 +2,7 @@
 
 use super::plan::{Attachment, NbdAddress};
 use super::reason::{Need, Reason};
-use crate::{DmCryptError, UblkError, dmcrypt, ublk};
+use crate::{DmCryptError, UblkError, dmcrypt, mountd, ublk};
 use keyway_error::explain;
 use std::fmt;
 use std::fs::OpenOptions;
@@ -27,7 +27,7 @@ pub struct Candidate {
 }
 
 /// Every candidate, the best first.
-pub static CANDIDATES: [Candidate; 6] = [
+pub static CANDIDATES: [Candidate; 7] = [
     Candidate {
         name: "dm-crypt",
         attachment: Attachment::DmCrypt,
@@ -46,6 +46,13 @@ pub static CANDIDATES: [Candidate; 6] = [
         name: "fuse+loop",
         attachment: Attachment::Fuse { loop_device: true },
         needs: &[Need::LoopDevice, Need::Fuse],
+        costs: &[Layer::LoopDevice, Layer::FileSystem],
+        depends_on_volume: false,
+    },
+    Candidate {
+        name: "mountd",
+        attachment: Attachment::Mountd,
+        needs: &[Need::NothingMounted, Need::Mountd, Need::Fuse],
         costs: &[Layer::LoopDevice, Layer::FileSystem],
         depends_on_volume: false,
     },
@@ -116,6 +123,8 @@ pub enum LackReason {
     Device(&'static Path, io::Error),
     /// The program that mounts FUSE file systems for users is missing.
     NoFusermount,
+    /// The helper on the system bus can't be asked, and why.
+    NoHelper(String),
     /// A part of the kernel can't be used, as it says itself.
     Kernel(String),
     /// It is wanted otherwise.
@@ -132,7 +141,7 @@ impl fmt::Display for Lack {
             LackReason::NotYours(path, None) => write!(f, "only root may open {}", path.display()),
             LackReason::Device(path, e) => write!(f, "{}: {e}", path.display()),
             LackReason::NoFusermount => f.write_str("fusermount3 is missing"),
-            LackReason::Kernel(why) => f.write_str(why),
+            LackReason::NoHelper(why) | LackReason::Kernel(why) => f.write_str(why),
             LackReason::Wish => f.write_str("it is wanted otherwise"),
         }
     }
@@ -145,7 +154,7 @@ explain! { Lack {
     Self { reason: LackReason::NotYours(_, Some(group)), .. } => [NotPermitted Machine, JoinGroup { group: group.clone() }],
     Self { reason: LackReason::NotYours(path, None), .. } => [NotPermitted Machine, LetUsersOpen { device: path.display().to_string() }],
     Self { reason: LackReason::NotRoot, .. } => [NotPermitted Machine],
-    Self { reason: LackReason::Device(..) | LackReason::Kernel(_), .. } => [Missing Machine],
+    Self { reason: LackReason::Device(..) | LackReason::NoHelper(_) | LackReason::Kernel(_), .. } => [Missing Machine],
     Self { reason: LackReason::Wish, .. } => [Usage Request],
 } }
 
@@ -172,6 +181,8 @@ impl Need {
             Self::LoopDevice => {
                 unless(root, LackReason::NotRoot).and_then(|()| can_open("/dev/loop-control"))
             }
+            Self::Mountd if root => Err(LackReason::NoHelper("root needs no help".to_owned())),
+            Self::Mountd => mountd::available().map_err(LackReason::NoHelper),
             Self::NothingProtected => unless(!wish.protect_hidden, LackReason::Wish),
             Self::NothingMounted => unless(!wish.mount, LackReason::Wish),
             Self::Mounted => unless(wish.mount, LackReason::Wish),

@@ -47,6 +47,8 @@ pub enum Attachment {
     /// The files of its file system in a folder, read by us and for reading only; without a mount point in the session's
     /// own.
     Files,
+    /// A file in a FUSE file system, of which the helper on the system bus mounts what is in it, where it does.
+    Mountd,
     /// A server for network block device clients.
     Nbd(NbdAddress),
     /// A disk for virtual machines, on a unix socket; `None`: in the session's own folder.
@@ -74,6 +76,7 @@ impl Attachment {
         match self {
             Self::Fuse { .. } => "fuse",
             Self::Files => "files",
+            Self::Mountd => "mountd",
             Self::Nbd(_) => "nbd",
             Self::VhostUser(_) => "vhost-user",
             Self::NvmeTcp(_) => "nvme-tcp",

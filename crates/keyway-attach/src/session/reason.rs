@@ -15,6 +15,8 @@ pub enum Need {
     OutlivesServer,
     /// FUSE file systems.
     Fuse,
+    /// The helper on the system bus, for who is not root.
+    Mountd,
     /// Loop devices, for this user.
     LoopDevice,
     /// No hidden volume is protected.

@@ -24,7 +24,7 @@ pub struct SessionState {
     /// The file or device that this path led to.
     #[serde(default)]
     pub inode: Option<Inode>,
-    /// "fuse", "files", "nbd", "vhost-user", "nvme-tcp", "ublk" or "dm-crypt".
+    /// "fuse", "files", "mountd", "nbd", "vhost-user", "nvme-tcp", "ublk" or "dm-crypt".
     pub attachment: String,
     /// The loop device, dm-crypt's or ublk's.
     #[serde(default, with = "crate::path_text")]

@@ -89,7 +89,8 @@ fn command(program: &Path, fs: FileSystem, size: u64, sector_bytes: u32, label: 
     };
     match fs {
         FileSystem::Ext4 => {
-            command.args(["-q", "-F", "-E", "nodiscard,lazy_itable_init=1,lazy_journal_init=0"]);
+            // Its first folder is whoever's who makes it, not root's: else that user could write nothing where it is mounted.
+            command.args(["-q", "-F", "-E", "nodiscard,lazy_itable_init=1,lazy_journal_init=0,root_owner"]);
             if sector_bytes > 1024 {
                 command.args(["-b", "4096"]);
             }

@@ -6,6 +6,8 @@ mod attached;
 mod dm_crypt;
 mod files;
 mod fuse;
+#[cfg(feature = "mountd")]
+mod mountd;
 mod nbd;
 #[cfg(feature = "nvme-tcp")]
 mod nvme_tcp;
@@ -31,6 +33,8 @@ pub(super) fn of(attachment: &Attachment) -> Result<Box<dyn Attached>, AttachErr
     Ok(match attachment {
         Attachment::Fuse { loop_device } => Box::new(fuse::Fuse::new(*loop_device)),
         Attachment::Files => Box::new(files::Files::default()),
+        #[cfg(feature = "mountd")]
+        Attachment::Mountd => Box::new(mountd::Mountd::new()),
         Attachment::Nbd(address) => Box::new(Server::new(nbd::Nbd(address.clone()))),
         #[cfg(feature = "vhost-user")]
         Attachment::VhostUser(path) => Box::new(Server::new(vhost_user::VhostUser(path.clone()))),

@@ -3,7 +3,7 @@
 use crate::session::folder::SessionFolder;
 use crate::session::later_mount;
 use crate::session::stale::clean_stale_in;
-use crate::{AttachError, fuse, loopdev, mount, path_text};
+use crate::{AttachError, User, fuse, loopdev, mount, path_text};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -108,7 +108,15 @@ impl Record {
     pub(in crate::session) fn perform(&mut self, action: Action) -> Result<Option<File>, AttachError> {
         let folder = || SessionFolder::new(self.folder.clone());
         let done = match action {
-            Action::Drain => self.cache.as_deref().map_or(Ok(()), loopdev::refuse_while_open),
+            Action::Drain => match (&self.cache, &self.mountpoint) {
+                (Some(cache), _) => loopdev::refuse_while_open(cache),
+                // Somebody else has mounted it for us, and knows whether it is in use, but not by whom.
+                (None, Some(at)) if self.device.is_none() => match User::of_mount(at) {
+                    users if users.is_empty() => Ok(()),
+                    users => Err(AttachError::Busy { what: at.display().to_string(), users }),
+                },
+                _ => Ok(()),
+            },
             Action::Unmount => {
                 if let (None, Some(device)) = (&self.mountpoint, &self.device) {
                     self.mountpoint = later_mount::place(&folder(), device);
