@@ -119,7 +119,7 @@ fn a_package_holds_all_that_is_installed_and_what_is_said_of_others_licences() {
         ["tree", "--offline", "--prefix", "none", "--package", "keyway-cli", "--package", "keyway-mountd"];
     let linked = cargo(&[&linked[..], &["--edges", "normal,no-proc-macro"]].concat());
     let mut crates = 0;
-    for line in linked.lines().filter(|line| !line.starts_with("keyway")) {
+    for line in linked.lines().filter(|line| !line.is_empty() && !line.starts_with("keyway")) {
         let (name, version) = line.split_once(" v").expect("a version");
         let version = version.split_whitespace().next().unwrap_or_default();
         assert!(texts.contains(&format!("\n{name} {version}: ")), "{name} {version} has no licence");
