@@ -21,7 +21,8 @@ pub fn flags(read_only: bool) -> MountFlags {
 /// The kernel's driver for it, for that user; `None` for file systems that are not mounted for users: their drivers see too
 /// little of hostile images.
 ///
-/// Where a file system has no owners, everything is the user's, and nobody else's. One that is only read is shown as it lies
+/// Where a file system has no owners, everything is the user's, and nobody else's; `ntfs3` keeps modes of its own, so there it is
+/// the folder that keeps others out. One that is only read is shown as it lies
 /// there, with no journal replayed.
 pub fn driver(kind: FileSystemKind, read_only: bool, user: u32, group: u32) -> Option<Driver> {
     let owned = |more: &str| format!("uid={user},gid={group},fmask=0177,dmask=0077{more}");
