@@ -69,11 +69,10 @@ impl Attached for Mountd {
 
     fn tear_down(&mut self, on: &mut Serving) -> Result<(), AttachError> {
         if let Some(helper) = &mut self.helper {
-            match helper.unmount() {
+            // Any other failure ends with the connection, and what is mounted goes with that.
+            if let Err(busy @ AttachError::Busy { .. }) = helper.unmount() {
                 // Who it is, whoever has paths can see.
-                Err(busy @ AttachError::Busy { .. }) => return on.perform(Action::Drain).and(Err(busy)),
-                // The connection goes with this process, and what is mounted with that.
-                Err(_) | Ok(()) => {}
+                return on.perform(Action::Drain).and(Err(busy));
             }
             self.helper = None;
             on.state.mountpoint = None;
