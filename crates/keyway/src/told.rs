@@ -66,9 +66,13 @@ pub fn qualified(advice: &str, owner: impl Fn(&str) -> Option<String>) -> String
 
 /// Advice whose commands have a volume's or device's own name where a name stands for it.
 pub fn naming(advice: &str, path: &OsStr) -> String {
-    let words = advice.split(' ').map(|word| match word.trim_end_matches(['`', ',', ';', ')']) {
-        bare @ ("VOLUME" | "DEVICE") => word.replacen(bare, &for_shell(path), 1),
-        _ => word.to_owned(),
+    let mut in_command = false;
+    let words = advice.split(' ').map(|word| {
+        in_command |= word.trim_start_matches(['`', '(']) == "keyway";
+        let bare = word.trim_end_matches(['`', ',', ';', ')']);
+        let is_name = in_command && ["VOLUME", "DEVICE"].contains(&bare);
+        in_command &= bare.len() == word.len();
+        if is_name { word.replacen(bare, &for_shell(path), 1) } else { word.to_owned() }
     });
     words.collect::<Vec<_>>().join(" ")
 }

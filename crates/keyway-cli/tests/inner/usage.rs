@@ -239,6 +239,16 @@ fn what_begins_with_a_dash_and_is_no_option() {
 }
 
 #[test]
+fn a_command_in_advice_names_the_volume_that_was_named() {
+    let words: Vec<OsString> = ["keyway", "ls", "my stick.img"].map(OsString::from).to_vec();
+    let advice = "see `keyway protector list VOLUME`; keyway header restore VOLUME FILE; check the path given as VOLUME";
+    let told = "see `keyway protector list 'my stick.img'`; keyway header restore 'my stick.img' FILE; check the path given as VOLUME";
+    assert_eq!(filled(advice, &words), told);
+    let words: Vec<OsString> = ["keyway", "create", "v"].map(OsString::from).to_vec();
+    assert_eq!(filled(advice, &words), advice, "what is made is no volume yet");
+}
+
+#[test]
 fn nothing_steers_the_terminal() {
     for line in [
         "\u{1b}[2J",
