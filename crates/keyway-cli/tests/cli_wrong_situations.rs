@@ -24,15 +24,15 @@ const SITUATIONS: &[Situation] = &[
     ("info /dev/null", 1, "not-suitable", "neither a file nor a block device", "name a regular file"),
     ("close @nothing", 1, "not-open", "is not open", "`keyway status` lists"),
     ("close @v", 1, "not-open", "is not open", "`keyway status` lists"),
-    ("get @f /nothing @out WITH", 1, "not-found", "there is no /nothing in it", "`keyway ls VOLUME`"),
-    ("ls @f /nothing WITH", 1, "not-found", "there is no /nothing in it", "`keyway ls VOLUME`"),
+    ("get @f /nothing @out WITH", 1, "not-found", "there is no /nothing in it", "`keyway ls @f`"),
+    ("ls @f /nothing WITH", 1, "not-found", "there is no /nothing in it", "`keyway ls @f`"),
     ("put @f @nothing WITH", 1, "not-found", "No such file", "check the path"),
     ("create @nofolder/n --size 1M WITH", 1, "not-found", "No such file", "check the path"),
     ("open @v @nofolder/deep WITH", 1, "not-found", "there is no folder", "mkdir -p"),
     ("info @v --log @nofolder/log", 1, "not-found", "could not log to", "check the path"),
     ("header restore @v @nothing WITH", 1, "not-found", "No such file", "check the path"),
-    ("ls @f /ph/nope WITH", 1, "not-found", "there is no /ph/nope in it", "`keyway ls VOLUME`"),
-    ("ls @f /ph/nope/x WITH", 1, "not-found", "there is no /ph/nope in it", "`keyway ls VOLUME`"),
+    ("ls @f /ph/nope WITH", 1, "not-found", "there is no /ph/nope in it", "`keyway ls @f`"),
+    ("ls @f /ph/nope/x WITH", 1, "not-found", "there is no /ph/nope in it", "`keyway ls @f`"),
     ("put @f @pw /ph WITH", 1, "exists", "/ph/pw exists already", "--force"),
     (
         "create @pw/n --size 1M WITH",
@@ -154,7 +154,7 @@ const SITUATIONS: &[Situation] = &[
         1,
         "not-set-up",
         "locking is not in use",
-        "keyway drive setup DEVICE",
+        "keyway drive setup @dr --recovery-sheet FILE",
     ),
     ("drive setup @dr --password-file @pw", 2, "usage", "owner needs a secret", "--recovery-sheet FILE"),
     // Too large, too small, there already.
@@ -308,12 +308,13 @@ fn answer(cli: &Cli, command: &str) -> (Value, Option<i32>, f64) {
 fn differs(cli: &Cli, (command, code, kind, says, helps): &Situation) -> Option<String> {
     let (document, ended, seconds) = answer(cli, command);
     let error = &document["error"];
+    let helps = helps.replace('@', &format!("{}/", cli.keyway.folder().display()));
     let has = |field: &str, part: &str| error[field].as_str().is_some_and(|text| text.contains(part));
     let right = ended == Some(*code)
         && error["code"] == *code
         && error["kind"] == *kind
         && has("message", says)
-        && has("hint", helps);
+        && has("hint", &helps);
     let at_once = seconds < 1.0 || DERIVES.contains(command);
     (!right || !at_once).then(|| format!("keyway {command}: {ended:?}, {seconds} s of work, {error}"))
 }

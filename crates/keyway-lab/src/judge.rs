@@ -3,7 +3,6 @@
 use crate::cell::Cell;
 use crate::result::{Comparison, Flag, Metric, Series, Verdict};
 use crate::stats::{self, median};
-use crate::tail;
 use crate::target::is_hardware;
 use std::time::{Duration, Instant};
 
@@ -202,7 +201,7 @@ fn row(
         let values: Option<Vec<f64>> = side.samples.iter().map(per_gib).collect();
         values.filter(|v| !v.is_empty() && v.iter().all(|j| j.is_finite())).map(|v| median(&v))
     };
-    let tail_of = |series: &Series| (metric == facts.metric).then(|| tail::of(series)).flatten();
+    let tail_of = |series: &Series| (metric == facts.metric).then(|| series.tail()).flatten();
     Some(Comparison {
         workload: side.workload.clone(),
         cell: side.cell.clone(),

@@ -1,7 +1,7 @@
 //! What comes out: samples, comparisons, and the document that holds them all.
 
 use crate::histogram::Histogram;
-use crate::tail::Tail;
+use crate::tail::{self, Tail};
 use crate::target::PathKind;
 use keyway_error::enum_table;
 use serde::{Deserialize, Serialize};
@@ -320,6 +320,12 @@ impl Series {
     /// The values of a metric in the order of the turns; empty where a turn has none.
     pub fn values(&self, metric: Metric) -> Vec<f64> {
         self.samples.iter().map(|s| s.value(metric)).collect::<Option<_>>().unwrap_or_default()
+    }
+
+    /// What all but one of 10,000 requests stay below; none where there are too few requests or turns.
+    pub(crate) fn tail(&self) -> Option<Tail> {
+        let turns = self.samples.iter().map(|turn| (turn.operations, &*turn.slowest));
+        tail::quantile(&turns.collect::<Vec<_>>())
     }
 
     /// Each run's value, its slices taken together.

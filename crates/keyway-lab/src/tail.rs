@@ -5,7 +5,6 @@
 //! requests differs from turn to turn says between which two ranks the quantile lies.
 
 use crate::histogram::middle_of;
-use crate::result::Series;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -31,15 +30,8 @@ pub struct Tail {
     pub high_us: Option<f64>,
 }
 
-/// That of a series; none where it has too few requests or turns.
-pub(crate) fn of(series: &Series) -> Option<Tail> {
-    let turns: Vec<(u64, &[(u32, u64)])> =
-        series.samples.iter().map(|turn| (turn.operations, &*turn.slowest)).collect();
-    quantile(&turns)
-}
-
-/// Of turns' numbers of requests, and their slowest.
-fn quantile(turns: &[(u64, &[(u32, u64)])]) -> Option<Tail> {
+/// Of turns' numbers of requests, and their slowest; none where there are too few requests or turns.
+pub(crate) fn quantile(turns: &[(u64, &[(u32, u64)])]) -> Option<Tail> {
     let all: u64 = turns.iter().map(|(requests, _)| requests).sum();
     let beyond = all as f64 * BEYOND;
     if beyond < FEWEST_BEYOND || turns.len() < FEWEST_TURNS || turns.iter().any(|(_, slow)| slow.is_empty()) {

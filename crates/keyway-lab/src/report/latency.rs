@@ -4,7 +4,6 @@ use super::bars::legend;
 use super::picture::Picture;
 use super::words::number;
 use crate::result::{Document, Series};
-use crate::tail;
 use maud::{Markup, html};
 
 const WIDTH: f64 = 320.0;
@@ -68,7 +67,7 @@ pub(super) fn charts(document: &Document, workload: &str) -> Markup {
 
 /// Of so many requests that it can be told, with its interval.
 fn tail_words(series: &Series) -> String {
-    let Some(tail) = tail::of(series) else { return String::new() };
+    let Some(tail) = series.tail() else { return String::new() };
     let high = tail.high_us.map_or_else(|| "…".to_owned(), number);
     format!("{} ({} to {high})", number(tail.us), number(tail.low_us))
 }
