@@ -62,7 +62,7 @@ fn putting(backing: &Path) -> String {
 /// The page cache of the FUSE file would do without a second device; but Linux 6.18 keeps it in pages of 4 KiB, which
 /// take more time than the bytes in them.
 pub(crate) fn cache(below: &Path, sector_bytes: u32, read_only: bool) -> Result<PathBuf, AttachError> {
-    let file = open_alone(below, read_only)?;
+    let file = open_alone(below, read_only).map_err(|e| AttachError::io(putting(below), e))?;
     // Twice the read-ahead, for this opening alone: what is not cached makes a longer way than a plain file's bytes.
     // Without it, it is as it was.
     let _ = fadvise(&file, 0, None, Advice::Sequential);
@@ -77,12 +77,15 @@ pub(crate) fn cache(below: &Path, sector_bytes: u32, read_only: bool) -> Result<
 
 /// Opens a block device as long as nobody else claims it, and keeps everybody from that: what is mounted from it besides,
 /// by the identifier that both devices show, would be another view of the same bytes.
-fn open_alone(device: &Path, read_only: bool) -> Result<File, AttachError> {
+fn open_alone(device: &Path, read_only: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(!read_only).custom_flags(OFlags::EXCL.bits().cast_signed());
     // `blkid` claims a new device for a moment.
-    let is_busy = |e: &io::Error| e.kind() == io::ErrorKind::ResourceBusy;
-    retry(GLANCE, LOOK, is_busy, || options.open(device)).map_err(|e| AttachError::io(putting(device), e))
+    retry(GLANCE, LOOK, is_busy, || options.open(device))
+}
+
+fn is_busy(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::ResourceBusy
 }
 
 /// Has the device learn that its file can't zero ranges: it is told to zero its first sector, while the
@@ -137,10 +140,7 @@ pub fn detach(device: &Path, backing: &Path) -> Result<(), AttachError> {
         return Ok(());
     }
     refuse_while_used(device)?;
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(OFlags::EXCL.bits().cast_signed());
-    let is_busy = |e: &io::Error| e.kind() == io::ErrorKind::ResourceBusy;
-    let open = match retry(GLANCE, LOOK, is_busy, || options.open(device)) {
+    let open = match open_alone(device, true) {
         Ok(open) => open,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
         // Taken off now, it would vanish whenever whoever has mounted it lets go, unnoticed by us.

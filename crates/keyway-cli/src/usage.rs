@@ -86,8 +86,13 @@ fn facts(error: &Error, words: &[OsString]) -> Value {
         "twice": !others.is_empty() && others.first() == arg.as_ref(), "usage": usage,
         "exists": given.is_some_and(Path::exists), "extra": arg.as_ref().is_some_and(|arg| !arg.starts_with('-')),
         "misplaced": arg.as_ref().is_some_and(|arg| has(&at, arg)), "arg": arg,
-        "positive": positive, "file": whole.as_ref().is_some_and(|word| (word.contains(['.', '/']) || Path::new(word).exists()) && !word.contains('=')), "whole": whole,
+        "positive": positive, "file": whole.as_deref().is_some_and(is_like_a_file), "whole": whole,
         "next": next.map(|word| line(&word.to_string_lossy()))})
+}
+
+/// Whether a word that begins with a dash is meant as a name.
+fn is_like_a_file(word: &str) -> bool {
+    !word.contains('=') && (word.contains(['.', '/']) || Path::new(word).exists())
 }
 
 /// The verb that was named, as far as it is one.

@@ -144,6 +144,7 @@ fn of_bitlocker(volume: &LockedVolume<'_>) -> Result<Checked, Error> {
     let warnings = cut_off(&warnings).into_iter().collect();
     Ok(Checked { good, warnings, details })
 }
+
 /// Whether it says that no copy of a VeraCrypt volume's header opens, and that all of the volume is there.
 pub fn none_opens(error: &Error) -> bool {
     let error = match error {
