@@ -9,7 +9,7 @@ use keyway::Error;
 use keyway::pace::PaceStyle;
 use keyway::session::{NextStep, ServingProgram, Session, SessionPlan, SessionSecrets, SessionState};
 use keyway::shown::shown;
-use keyway::told::facts;
+use keyway::told::{duration, facts};
 use serde_json::json;
 
 /// The hidden verb of the process that serves.
@@ -81,6 +81,8 @@ pub(crate) fn places(state: &SessionState, why: bool) -> Vec<(&'static str, Stri
     if state.read_only {
         rows.push(("  access", "read-only".to_owned()));
     }
+    let idle = |seconds: f64| format!("when nobody has used it for {}", duration(seconds as u64));
+    rows.extend(state.close_when_idle_seconds.map(|seconds| ("  closes by itself", idle(seconds))));
     rows.extend(state.cache.as_ref().map(|p| ("  through the cache of", shown(p))));
     let mut label = "  attached by";
     for (i, reason) in reasons(&state.reasons).into_iter().enumerate().filter(|_| why) {

@@ -154,6 +154,7 @@ const CLAIMS: &[(&str, &str)] = &[
     ("`drive` takes a drive's device", "wrong_secrets_and_conventions_are_explained users"),
     ("A PSID is typed from a label", "back_to_the_factory"),
     ("`--psid TEXT-OR-FILE`.", "back_to_the_factory"),
+    ("`open --close-when-idle TIME` closes", "a_volume_that_nobody_uses_closes_by_itself"),
     ("`open --cache` has the block device", "what_fio_writes_it_finds_again_past_the_cache"),
     ("It needs root and FUSE.", "it_is_refused_where_it_can_not_be"),
     ("`open` and `serve` do nothing with discards", "a_container_gets_holes_when_allowed_and_not_before"),

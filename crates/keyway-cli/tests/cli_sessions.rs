@@ -42,6 +42,33 @@ fn why_a_volume_is_attached_as_it_is_is_told_to_who_asks() {
     }
 }
 
+/// What is only open, and what is mounted; neither while somebody uses it.
+#[test]
+fn a_volume_that_nobody_uses_closes_by_itself() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let (what, advice) = two_lines(&cli.ends(2, &format!("open @v {WITH} --close-when-idle 1s")));
+    assert!(what.contains("virtual machine") && advice.contains("--close-when-idle"), "{what}\n{advice}");
+    if !has_fuse() {
+        return;
+    }
+    let opened = cli.json(0, "open @v --password-file @pw --pim 1 --attach fuse --close-when-idle 2s");
+    assert_eq!(opened["close_when_idle_seconds"], 2.0, "{opened}");
+    let told = text(&cli.ends(0, "status @v").stdout);
+    assert!(told.contains("closes by itself  when nobody has used it for 2 seconds"), "{told}");
+    let file = std::fs::File::open(opened["file"].as_str().expect("a file")).expect("it is there");
+    // Open, though nothing is asked of it.
+    std::thread::sleep(std::time::Duration::from_secs(5));
+    assert_eq!(volumes(&cli).len(), 1, "somebody has its file open");
+    drop(file);
+    wait_until("it closes by itself", || volumes(&cli).is_empty());
+    let pid = i32::try_from(opened["pid"].as_i64().expect("a process")).expect("a process");
+    wait_until("its process ends", || {
+        kill_process(Pid::from_raw(pid).expect("a process"), Signal::CONT).is_err()
+    });
+    assert_eq!(cli.json(7, "close @v --exit-code")["error"]["kind"], "not-open");
+}
+
 /// A path is bytes: in documents one that is not UTF-8 is the list of them.
 #[test]
 fn a_volume_whose_name_is_not_utf_8_is_opened_listed_and_closed() {

@@ -508,6 +508,7 @@ advice! {
     LeaveOutMountOptions = "leave-out-mount-options": "Leave the mount options out, or have the kernel mount it.",
     LeaveOutReadOnly = "leave-out-read-only": "Open it for writing, or protect nothing.",
     OtherWayOrNoMount = "other-way-or-no-mount": "Attach it another way, or mount nothing.",
+    OtherWayOrNotIdle = "other-way-or-not-idle": "Attach it another way, or close it yourself.",
     OtherWayOrNoCache = "other-way-or-no-cache": "Attach it another way, or without the page cache.",
     NotByKernel = "not-by-kernel": "Attach it another way, or protect nothing.",
     MakeMountPoint = "make-mount-point": "Make a folder and name it.",

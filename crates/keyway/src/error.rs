@@ -356,6 +356,11 @@ pub enum Misuse {
     /// A mount point where no block device is made.
     #[error("a mount point needs a block device, which NBD and vhost-user do not make")]
     MountNeedsDevice,
+    /// To close when nobody uses it, where nobody knows whether somebody does.
+    #[error(
+        "who has it as a network's or a virtual machine's disk may ask nothing of it for hours, and use it all the same"
+    )]
+    IdleClients,
     /// A page cache where no loop device is made.
     #[error("the page cache is for the loop device on a FUSE file, which is not made in this way")]
     CacheNeedsLoop,
@@ -496,6 +501,7 @@ explain! { Misuse {
     Self::DiscardsAroundHidden => [Usage Request, LeaveOutDiscards],
     Self::NothingToProtect => [Usage Request, LeaveOutReadOnly],
     Self::MountNeedsDevice => [Usage Request, OtherWayOrNoMount],
+    Self::IdleClients => [Usage Request, OtherWayOrNotIdle],
     Self::CacheNeedsLoop => [Usage Request, OtherWayOrNoCache],
     Self::KernelProtectsNothing => [Usage Request, NotByKernel],
     Self::MountPointNotFolder(path) => [Usage Request, MakeMountPoint; path],

@@ -11,6 +11,7 @@ use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::time::Duration;
 
 /// Parses a size in bytes, and says what one looks like.
 ///
@@ -37,6 +38,28 @@ pub fn rate(text: &str) -> Result<u64, String> {
             "{text:?} is not a speed: write megabytes a second, such as 20, or a number with K, M or G, such as 512K or 1G"
         )),
     }
+}
+
+/// Parses a time: a number with s, m, h or d.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn time(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("{text:?} is not a time: write a number with s, m or h, such as 90s, 30m or 2h");
+    let typed = text.trim();
+    let (number, unit) = typed.split_at(typed.trim_end_matches(char::is_alphabetic).len());
+    let seconds = match unit {
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        _ => return Err(wrong()),
+    };
+    let time = number.trim().parse::<f64>().map_err(|_| wrong())? * seconds;
+    if !(1.0..=31.0 * 86_400.0).contains(&time) {
+        return Err(format!("{text:?} is not from a second to a month"));
+    }
+    Ok(Duration::from_secs_f64(time))
 }
 
 /// Bytes ciphered at a time by a benchmark; `all` for a list of usual ones.
@@ -185,6 +208,18 @@ mod tests {
             assert!(rate(text).is_err(), "{text}");
         }
         assert!(rate("20M/s").is_err_and(|e| e.contains("such as 20, or")));
+    }
+
+    #[test]
+    fn times() {
+        for (text, seconds) in
+            [("90s", 90.0), ("1.5m", 90.0), ("30 min", 1800.0), ("2h", 7200.0), ("1d", 86_400.0)]
+        {
+            assert_eq!(time(text).map(|time| time.as_secs_f64()), Ok(seconds), "{text}");
+        }
+        for wrong in ["", "30", "m", "-1m", "0s", "NaNs", "infh", "1e9d", "5 weeks", "3M"] {
+            assert!(time(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

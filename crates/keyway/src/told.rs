@@ -214,7 +214,7 @@ fn formatted(fact: &Value, how: &str) -> String {
 }
 
 /// A time for people.
-pub(crate) fn duration(seconds: u64) -> String {
+pub fn duration(seconds: u64) -> String {
     match seconds {
         1 => "1 second".to_owned(),
         0..120 => format!("{seconds} seconds"),

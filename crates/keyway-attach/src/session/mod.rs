@@ -26,6 +26,7 @@ mod claim;
 mod control;
 mod folder;
 mod found;
+mod idle;
 mod latency;
 mod later_mount;
 mod medium;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How a volume shall reach the user.
 #[derive(Debug, Clone)]
@@ -28,6 +29,8 @@ pub struct AttachPlan {
     pub mount: Option<MountPlan>,
     /// How the process is confined as soon as it is attached, if it is.
     pub sandbox: Option<Sandbox>,
+    /// It closes by itself when nothing was asked of it for so long, and nobody uses it.
+    pub close_when_idle: Option<Duration>,
     /// Why it is attached this way, where nobody asked for it.
     pub reasons: Vec<Reason>,
     /// What the format says about the volume, kept in the state file as it is for `status`.
@@ -69,6 +72,11 @@ impl Attachment {
             Self::NvmeTcp(at) if !hosts_prove => Some(*at),
             _ => None,
         }
+    }
+
+    /// Whether it is known that somebody has what is served open, though nothing is asked of it.
+    pub const fn tells_users(&self) -> bool {
+        !matches!(self, Self::Nbd(_) | Self::VhostUser(_) | Self::NvmeTcp(_))
     }
 
     /// What a session's state calls it.

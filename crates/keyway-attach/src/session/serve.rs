@@ -4,6 +4,7 @@ use super::attachment::{self, Attached};
 use super::claim::Claim;
 use super::control::{self, Answer, Request};
 use super::folder::{SessionFolder, runtime_folder};
+use super::idle::Idle;
 use super::latency::KernelStat;
 use super::medium::{Fate, Medium};
 use super::plan::{AttachPlan, Attachment};
@@ -124,6 +125,8 @@ struct Session {
     recorder: Option<Arc<TraceRecorder>>,
     /// Tells that the file system inside was unmounted, where that closes the volume.
     mounts: Option<MountTable>,
+    /// Since when nobody uses it, where that closes it.
+    idle: Option<Idle>,
     /// It was opened without a mount point, and may have been mounted since.
     mountable_later: bool,
 }
@@ -156,6 +159,7 @@ impl Session {
             read_only: served.is_read_only(),
             transport: String::new(),
             cache: None,
+            close_when_idle_seconds: plan.close_when_idle.map(|time| time.as_secs_f64()),
             reasons: plan.reasons.clone(),
             sandbox,
             details: plan.details.clone(),
@@ -177,6 +181,7 @@ impl Session {
             attached,
             recorder: None,
             mounts: None,
+            idle: plan.close_when_idle.map(Idle::new),
             mountable_later: false,
         })
     }
@@ -246,7 +251,8 @@ impl Session {
                 PollFd::new(&*self.on.gone, PollFlags::IN),
             ];
             ready.extend(self.mounts.as_ref().map(|mounts| PollFd::new(mounts, PollFlags::PRI)));
-            match poll(&mut ready, ending.then_some(&RETRY)) {
+            let wait = if ending { Some(RETRY) } else { self.idle.as_ref().map(Idle::next_look) };
+            match poll(&mut ready, wait.as_ref()) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(e) => return self.take_down().and(Err(AttachError::io("wait", e))),
             }
@@ -254,6 +260,15 @@ impl Session {
             let (asked, signalled) = (is_ready(&ready[0]), is_ready(&ready[1]));
             let unmounted = ready.get(3).is_some_and(is_ready)
                 && self.mounts.as_ref().is_some_and(|table| self.on.is_unmounted(table));
+            if !asked && self.is_idle() {
+                match self.take_down() {
+                    Err(AttachError::Busy { .. }) => self.idle.iter_mut().for_each(Idle::begin_again),
+                    done => {
+                        log::info!("close {}: nobody used it", self.on.state.volume.display());
+                        return done;
+                    }
+                }
+            }
             if unmounted {
                 // Another file system may be there by now.
                 self.on.state.mountpoint = None;
@@ -363,6 +378,13 @@ impl Session {
             Ok(()) => Answer::Recorded,
             Err(e) => Answer::Failed { reason: format!("the recording could not be written: {e}") },
         }
+    }
+
+    /// Whether nobody has used it for as long as it shall wait. What would be lost with it is not closed by itself.
+    fn is_idle(&mut self) -> bool {
+        let asked = self.on.served.counters();
+        let over = self.idle.as_mut().is_some_and(|idle| idle.is_over(asked));
+        over && self.recorder.is_none() && self.fate() != Fate::Deleted
     }
 
     /// What has become of the volume's file.

@@ -58,6 +58,9 @@ pub struct SessionState {
     /// The loop device below `device`, through whose page cache that one goes.
     #[serde(default, with = "crate::path_text")]
     pub cache: Option<PathBuf>,
+    /// It closes by itself when nothing was asked of it for so many seconds, and nobody uses it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub close_when_idle_seconds: Option<f64>,
     /// Why it is attached this way, where nobody asked for it.
     #[serde(default)]
     pub reasons: Vec<Reason>,

@@ -110,6 +110,7 @@ fn serve(file: &Path, way: &str, mount_point: Option<PathBuf>) -> Result<(), Att
             options: String::new(),
             ends_it: true,
         }),
+        close_when_idle: None,
         reasons: Vec::new(),
         sandbox: (way != Confined::No.planted()).then(sandbox),
         details: serde_json::Value::Null,

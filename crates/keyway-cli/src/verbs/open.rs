@@ -33,6 +33,9 @@ pub(crate) struct Args {
     /// Refuse writes that would damage the hidden volume; asks for its secret
     #[arg(long, conflicts_with = "read_only")]
     protect_hidden: bool,
+    /// Close by itself when nothing was read or written for so long, and nobody uses it: 90s, 30m, 2h
+    #[arg(long, value_name = "TIME", value_parser = size::time)]
+    close_when_idle: Option<std::time::Duration>,
     /// Stay here until the volume is closed or Ctrl-C comes
     #[arg(long)]
     foreground: bool,
@@ -61,6 +64,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     request.mount.clone_from(&args.mountpoint);
     request.mount_options.clone_from(&args.mount_options);
     (request.read_only, request.discards, request.cache) = (args.read_only, args.allow_discards, args.cache);
+    request.close_when_idle = args.close_when_idle;
     request.protect_hidden = volume.protect.is_some();
     request.require_sandbox = args.confined.require_sandbox;
     let plan = request.plan()?;

@@ -81,6 +81,7 @@ fn serve(
             // What is converted goes on being converted.
             ends_it: false,
         }),
+        close_when_idle: None,
         reasons: Vec::new(),
         details: json!({"volume": {"format": format, "conversion": planned.kind()}, "converting": true}),
         credentials: None,

@@ -157,6 +157,7 @@ mod tests {
     use std::ffi::OsString;
     use std::os::unix::ffi::OsStringExt;
     use std::path::Path;
+    use std::time::Duration;
 
     fn secret(password: &[u8]) -> VeraCryptSecret {
         VeraCryptSecret {
@@ -179,6 +180,7 @@ mod tests {
         plan.way.reasons = vec![Reason::Refused { why: "because".into() }];
         plan.mount = Some("/mnt".into());
         (plan.read_only, plan.discards, plan.cache, plan.users) = (true, true, true, LocalUsers::Any);
+        plan.close_when_idle = Some(Duration::from_millis(1500));
         plan
     }
 

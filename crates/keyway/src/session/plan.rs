@@ -13,6 +13,7 @@ use keyway_volume::Secrets as VeraCryptSecret;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Which volume is to be served, and how. It holds no secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +40,9 @@ pub struct SessionPlan {
     pub discards: bool,
     /// The loop device goes through the page cache.
     pub cache: bool,
+    /// It closes by itself when nobody has used it for so long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub close_when_idle: Option<Duration>,
     /// Which users of this machine may connect to a port.
     pub users: LocalUsers,
     /// Nothing is served where the kernel lacks a layer of the sandbox.
@@ -110,6 +114,7 @@ impl SessionPlan {
             read_only: false,
             discards: false,
             cache: false,
+            close_when_idle: None,
             users: LocalUsers::Own,
             require_sandbox: false,
             program: None,
@@ -160,6 +165,7 @@ impl SessionPlan {
             sandbox,
             users: self.users,
             cache: self.cache,
+            close_when_idle: self.close_when_idle,
             volume: self.volume.clone(),
             attachment: way.attachment.clone(),
             reasons: way.reasons.clone(),

@@ -19,6 +19,7 @@ use keyway_attach::{AttachError, LocalUsers, dmcrypt, ublk};
 use keyway_engine::Access;
 use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The way to attach a volume.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -63,6 +64,8 @@ pub struct AttachRequest {
     pub discards: bool,
     /// The loop device goes through the page cache.
     pub cache: bool,
+    /// It closes by itself when nobody has used it for so long.
+    pub close_when_idle: Option<Duration>,
     /// A hidden volume is protected.
     pub protect_hidden: bool,
     /// Which users of this machine may connect to a port at which nobody must prove anything.
@@ -85,6 +88,7 @@ impl AttachRequest {
             read_only: false,
             discards: false,
             cache: false,
+            close_when_idle: None,
             protect_hidden: false,
             users: LocalUsers::Own,
             hosts_prove: false,
@@ -114,6 +118,10 @@ impl AttachRequest {
             return Err(Misuse::CacheWithHidden.into());
         }
         let (way, otherwise) = self.way()?;
+        // Who is connected over a network, or as a virtual machine, has it as a disk, and asks nothing of it for hours.
+        if self.close_when_idle.is_some() && !way.attachment.tells_users() {
+            return Err(Misuse::IdleClients.into());
+        }
         let mount = self.mount.as_deref().map(mount_point_to_be).transpose()?;
         if self.discards && self.protect_hidden {
             return Err(Misuse::DiscardsAroundHidden.into());
@@ -140,6 +148,7 @@ impl AttachRequest {
         }
         (plan.otherwise, plan.mount, plan.read_only) = (otherwise, mount, read_only);
         (plan.discards, plan.cache, plan.users) = (self.discards, self.cache, self.users);
+        plan.close_when_idle = self.close_when_idle;
         plan.require_sandbox = self.require_sandbox;
         plan.mount_options.clone_from(&self.mount_options);
         Ok(plan)

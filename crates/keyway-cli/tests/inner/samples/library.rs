@@ -132,6 +132,7 @@ pub(super) fn library() -> Vec<Failure> {
         Misuse::DiscardsAroundHidden,
         Misuse::NothingToProtect,
         Misuse::MountNeedsDevice,
+        Misuse::IdleClients,
         Misuse::CacheNeedsLoop,
         Misuse::KernelProtectsNothing,
         Misuse::NoMountPoint("/mnt/usb".into()),
