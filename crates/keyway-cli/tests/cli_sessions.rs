@@ -266,7 +266,9 @@ fn a_volume_whose_guard_was_hit_is_read_only_from_then_on() {
     assert_eq!((&after["read_only"], &after["guard_hit"]), (&true.into(), &true.into()));
     assert_eq!(volumes(&cli)[0]["read_only"], true);
     assert!(text(&cli.ends(0, "status").stdout).contains("would have damaged the hidden volume"));
-    cli.ends(0, "close @v");
+    let closed = cli.ends(0, "close @v");
+    let told = text(&closed.stderr);
+    assert!(told.contains("not all that was written is in") && told.contains("hidden volume"), "{told}");
 }
 
 /// Without XDG_RUNTIME_DIR, somebody else who is first in `/tmp` keeps nobody from anything.

@@ -42,6 +42,9 @@ pub(super) enum Request {
 pub(super) enum Answer {
     /// All is gone.
     Closed,
+    /// The same, and not all that was written is in it: a write would have damaged the hidden volume, and the volume took
+    /// no more from then on.
+    ClosedGuarded,
     /// It is still served: its file was deleted, and closing would destroy what is in it.
     Deleted,
     /// The state.

@@ -151,6 +151,8 @@ pub struct Closed {
     /// Its process had been killed, so nothing was flushed at the end: what was written and not
     /// flushed before that may be lost.
     pub killed: bool,
+    /// A write was refused that would have damaged the hidden volume, and so was all that was written after it.
+    pub guard_hit: bool,
 }
 
 /// How a volume is closed.
@@ -188,14 +190,14 @@ pub fn close_so(what: impl AsRef<Path>, how: &Closing<'_>) -> Result<Closed, Att
         drop(lock);
         // Whoever else looks for sessions at the same time may have cleared it away.
         clean_stale()?;
-        return Ok(Closed { state, killed: true });
+        return Ok(Closed { state, killed: true, guard_hit: false });
     }
     let patience = Patience::new(&state, Until::Done, how.tell);
     let answer = ask(&folder.control(), &state, Request::Close { deleted: how.deleted }, patience);
     match answer {
-        Ok(Answer::Closed) => {
+        Ok(answer @ (Answer::Closed | Answer::ClosedGuarded)) => {
             wait_for_end(&state);
-            Ok(Closed { state, killed: false })
+            Ok(Closed { state, killed: false, guard_hit: answer == Answer::ClosedGuarded })
         }
         Ok(Answer::Busy { what, users }) => Err(AttachError::Busy { what, users }),
         Ok(Answer::Deleted) => Err(AttachError::Deleted { volume: state.volume.display().to_string() }),
@@ -208,7 +210,7 @@ pub fn close_so(what: impl AsRef<Path>, how: &Closing<'_>) -> Result<Closed, Att
         Err(_) if !folder.is_alive(Some(state.pid)) => {
             let cleared = clean_stale()?;
             let killed = cleared.iter().any(|other| other.id == state.id);
-            Ok(Closed { state, killed })
+            Ok(Closed { state, killed, guard_hit: false })
         }
         Err(e) => Err(e),
     }

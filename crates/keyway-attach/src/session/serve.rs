@@ -312,6 +312,7 @@ impl Session {
                     Request::Close { .. } => {
                         let done = self.take_down();
                         let answer = match &done {
+                            Ok(()) if self.on.served.guard_hit() => Answer::ClosedGuarded,
                             Ok(()) => Answer::Closed,
                             Err(AttachError::Busy { what, users }) => {
                                 Answer::Busy { what: what.clone(), users: users.clone() }

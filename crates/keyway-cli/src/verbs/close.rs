@@ -50,6 +50,9 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     for closed in closed.iter().filter(|closed| closed.killed) {
         out.warn(&said("close killed", &facts(closed, Value::Null)));
     }
+    for closed in closed.iter().filter(|closed| closed.guard_hit) {
+        out.warn(&said("close guarded", &facts(closed, Value::Null)));
+    }
     out.result(&json!({"closed": closed}), || match closed.as_slice() {
         [] => "Nothing was open.".to_owned(),
         closed => {

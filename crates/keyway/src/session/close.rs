@@ -29,13 +29,15 @@ pub struct ClosedVolume {
     pub pid: u32,
     /// Its process had been killed, and what it left was cleared away.
     pub killed: bool,
+    /// A write was refused that would have damaged the hidden volume, and so was all that was written after it.
+    pub guard_hit: bool,
 }
 
 impl ClosedVolume {
     /// Of a session that was, or is.
     pub fn new(state: SessionState, killed: bool) -> Self {
         let SessionState { volume, device, mountpoint, pid, .. } = state;
-        Self { volume, device, mountpoint, pid, killed }
+        Self { volume, device, mountpoint, pid, killed, guard_hit: false }
     }
 }
 
@@ -87,7 +89,10 @@ pub fn close_each(
     let mut all = ClosedEach::default();
     for (path, done) in close_in_turns(names, tell, destroy) {
         match done {
-            Ok(done) => all.closed.push(ClosedVolume::new(done.state, done.killed)),
+            Ok(done) => all.closed.push(ClosedVolume {
+                guard_hit: done.guard_hit,
+                ..ClosedVolume::new(done.state, done.killed)
+            }),
             Err(AttachError::Deleted { .. }) => {}
             // Somebody else has closed it.
             Err(AttachError::NotOpen(_)) if name.is_none() => {}
