@@ -170,6 +170,7 @@ const SITUATIONS: &[Situation] = &[
         "too few",
         "at least 67108864",
     ),
+    ("header backup @v - WITH", 2, "usage", "standard output", "./-"),
     ("header backup @v @pw WITH", 1, "exists", "already exists", "choose another name"),
     ("resize @v --size 100K WITH --yes", 2, "usage", "the least is", "--size"),
     ("cat @v WITH --offset 2M", 2, "usage", "past the end", "ask for less"),

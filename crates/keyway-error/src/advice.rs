@@ -513,6 +513,7 @@ advice! {
     NotByKernel = "not-by-kernel": "Attach it another way, or protect nothing.",
     MakeMountPoint = "make-mount-point": "Make a folder and name it.",
     LeaveOutAnyUser = "leave-out-any-user": "Sockets, TLS and secrets say by themselves who may connect.",
+    NameFile = "name-file": "Name a file; one that is called - is ./-.",
     NameNewFolder = "name-new-folder": "Name a folder that does not exist yet.",
     NameFolderOrNewFile = "name-folder-or-new-file": "Name a folder, or a new file.",
     PutFilesSingly = "put-files-singly": "Put the files in it one by one.",

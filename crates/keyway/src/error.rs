@@ -201,6 +201,9 @@ pub enum Misuse {
     /// A recovery password, a startup key or a TPM for a volume that is no BitLocker one.
     #[error("{} is not a BitLocker volume, and only these have recovery passwords, startup keys and TPMs", .0.display())]
     NotBitLocker(PathBuf),
+    /// `-` for a new file, which elsewhere means standard output.
+    #[error("a new file can't be standard output: where it fails to be written whole it is removed again")]
+    NotStandardOutput,
     /// A label where no file system is to be made.
     #[error("a label is a file system's name, and none is to be made")]
     LabelOfNothing,
@@ -495,6 +498,7 @@ explain! { Misuse {
     Self::PasswordTooLong { path, .. } => [Usage Request, ShorterOrKeyfile; path],
     Self::Descriptor { .. } => [Usage Request, OpenDescriptor],
     Self::PastEnd { .. } => [Usage Request, AskForLess],
+    Self::NotStandardOutput => [Usage Request, NameFile],
     Self::LabelOfNothing => [Usage Request, NameFileSystem],
     Self::MountOptionsOfFiles => [Usage Request, LeaveOutMountOptions],
     Self::CacheWithHidden => [Usage Request, LeaveOutCache],

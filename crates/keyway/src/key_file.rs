@@ -1,6 +1,6 @@
 //! Files that keys are written to: a recovery password in words, a startup key, a drive's recovery sheet.
 
-use crate::error::Error;
+use crate::error::{Error, Misuse};
 use keyway_secret::SecretBytes;
 use keyway_volume::bitlocker::{Guid, RecoveryPassword, StartupKey};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
@@ -41,6 +41,9 @@ pub(crate) fn must_have_folder(path: &Path) -> Result<(), Error> {
 
 /// Refuses a new file where this user can't make one.
 pub(crate) fn must_take_files(path: &Path) -> Result<(), Error> {
+    if path.as_os_str() == "-" {
+        return Err(Misuse::NotStandardOutput.into());
+    }
     must_have_folder(path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let how = Access::WRITE_OK | Access::EXEC_OK;

@@ -126,6 +126,7 @@ pub(super) fn library() -> Vec<Failure> {
             said: "it is too full".to_owned()
         })),
         size(ResizeError::StillTooLarge { path: v(), kind: keyway_fs::FileSystemKind::Ext }),
+        Misuse::NotStandardOutput,
         Misuse::LabelOfNothing,
         Misuse::MountOptionsOfFiles,
         Misuse::CacheWithHidden,
