@@ -44,7 +44,7 @@ fn cases() -> Vec<Case> {
 /// Cuts that each conversion is put through, at least: of each kind as many.
 fn cuts_wanted(cases: &[Case], case: &Case) -> u64 {
     let same = cases.iter().filter(|other| other.kind == case.kind).count() as u64;
-    if std::env::var_os("KEYWAY_SLOW").is_some() { 16_800 / same } else { 400 / same }
+    if std::env::var_os("KEYWAY_SLOW").is_some() { 16_800 / same } else { 200 / same }
 }
 
 impl Interrupted for Case {
@@ -98,7 +98,7 @@ fn every_single_error_is_an_error_and_resume_goes_on() {
         let shared: Arc<dyn Store> = whole.clone();
         case.begin(&shared).expect("nothing fails");
         let steps = whole.steps();
-        for n in (0..steps).step_by(if std::env::var_os("KEYWAY_SLOW").is_some() { 7 } else { 41 }) {
+        for n in (0..steps).step_by(if std::env::var_os("KEYWAY_SLOW").is_some() { 7 } else { 82 }) {
             let plans = [
                 FaultPlan { writes_fail_from: Some((n, 5)), survivors: Some(n), ..FaultPlan::default() },
                 FaultPlan { flushes_fail_from: Some(n), survivors: Some(n), ..FaultPlan::default() },
@@ -216,7 +216,7 @@ fn a_paused_volume_is_whole_and_both_ways_lead_on() {
 
 #[test]
 fn what_no_loss_of_power_does_is_refused_or_harms_nothing() {
-    let runs = if std::env::var_os("KEYWAY_SLOW").is_some() { 3_000 } else { 90 };
+    let runs = if std::env::var_os("KEYWAY_SLOW").is_some() { 3_000 } else { 45 };
     let (mut done, mut refused) = (0, 0);
     for case in cases() {
         let journal = |medium: &[u8]| {

@@ -52,7 +52,7 @@ impl Interrupted for Case {
 
 #[test]
 fn every_byte_is_right_after_any_loss_of_power() {
-    let cuts = if std::env::var_os("KEYWAY_SLOW").is_some() { 8_000 } else { 100 };
+    let cuts = if std::env::var_os("KEYWAY_SLOW").is_some() { 8_000 } else { 50 };
     for case in Case::all() {
         cut_over_and_over(&case, cuts);
     }
@@ -102,7 +102,7 @@ fn every_single_error_is_an_error_and_resume_goes_on() {
         let whole = FaultStore::new(MemStore::from_vec(case.image.clone()), FaultPlan::default());
         case.begin(&whole, &()).expect("nothing fails");
         let steps = whole.steps();
-        for n in (0..steps).step_by(if std::env::var_os("KEYWAY_SLOW").is_some() { 1 } else { 17 }) {
+        for n in (0..steps).step_by(if std::env::var_os("KEYWAY_SLOW").is_some() { 1 } else { 34 }) {
             let plans = [
                 FaultPlan { writes_fail_from: Some((n, 5)), survivors: Some(n), ..FaultPlan::default() },
                 FaultPlan { flushes_fail_from: Some(n), survivors: Some(n), ..FaultPlan::default() },
@@ -155,7 +155,7 @@ fn a_pause_is_found_and_both_secrets_go_on() {
 
 #[test]
 fn what_no_loss_of_power_does_is_refused_or_harms_nothing() {
-    let runs = if std::env::var_os("KEYWAY_SLOW").is_some() { 3_000 } else { 150 };
+    let runs = if std::env::var_os("KEYWAY_SLOW").is_some() { 3_000 } else { 80 };
     let (mut done, mut refused) = (0, 0);
     for case in Case::all() {
         let journal = |medium: &[u8]| {
