@@ -59,11 +59,9 @@ fn loops(folder: &Path) -> Vec<PathBuf> {
 
 fn nothing_is_left(bus: &SystemBus, user: u32) {
     let folder = bus.folder_of(user);
-    assert!(
-        !bus.mounts().contains("/run/media") && !bus.mounts().contains("fuse.keyway"),
-        "{}",
-        bus.mounts()
-    );
+    // What others had mounted when the bus began is in its view of the mounts as well.
+    let (mounts, ours) = (bus.mounts(), folder.to_str().expect("plain").to_owned());
+    assert!(!mounts.contains("/run/media") && !mounts.contains(&ours), "{mounts}");
     assert!(loops(&folder).is_empty());
     let left = std::fs::read_dir(bus.at("/run/media/nobody")).into_iter().flatten();
     assert_eq!(left.count(), 0, "a folder is left");
