@@ -5,8 +5,8 @@ use crate::output::Output;
 #[cfg(feature = "lab")]
 use crate::verbs::{bench, demo, lab};
 use crate::verbs::{
-    cat, choice, close, create, decrypt, doctor, drive, encrypt, erase, get, header, info, ls, open, pause,
-    protector, put, resize, resume, serve, serve_volume, status, ublk_owner,
+    cat, choice, close, create, decrypt, doctor, drive, encrypt, erase, favourite, get, header, info, ls,
+    open, pause, protector, put, resize, resume, serve, serve_volume, status, ublk_owner,
 };
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use keyway::pace::PaceStyle;
@@ -150,7 +150,7 @@ macro_rules! verbs {
 verbs! {
     #[cfg(feature = "lab")]
     Demo: demo,
-    Create: create, Open: open, Close: close, Status: status, Info: info, Cat: cat, Ls: ls, Get: get, Put: put,
+    Create: create, Open: open, Close: close, Favourite: favourite, Status: status, Info: info, Cat: cat, Ls: ls, Get: get, Put: put,
     Protector: protector, Header: header, Erase: erase, Drive: drive, Encrypt: encrypt, Resize: resize, Decrypt: decrypt,
     Pause: pause, Resume: resume, Serve: serve,
     #[cfg(feature = "lab")]

@@ -1,6 +1,7 @@
 //! What went wrong, in words for people and scripts, and the exit code that goes with it.
 
 use crate::words;
+use keyway::favourites::FavouriteError;
 use keyway::session::SessionError;
 use keyway::{Error, Misuse, shown};
 use keyway_attach::AttachError;
@@ -179,7 +180,7 @@ macro_rules! explained {
     )*};
 }
 
-explained! { AttachError, FilesError, SessionError, VolumeError, }
+explained! { AttachError, FavouriteError, FilesError, SessionError, VolumeError, }
 #[cfg(feature = "lab")]
 explained! { keyway::lab::LabError, keyway::lab::bench::BenchError, }
 

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::words::{said, sentence};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgMatches, Command, CommandFactory, Error};
+use keyway::favourites;
 use keyway::shown::line;
 use keyway::spelled::{bare, first_paragraph, is_near, trimmed};
 use keyway::told::{naming, qualified};
@@ -23,7 +24,32 @@ pub(crate) fn words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
         words.remove(1);
         words.push("--help".into());
     }
-    words
+    favourite(&words).unwrap_or(words)
+}
+
+/// Verbs that take a favourite's name for a volume.
+const BY_NAME: [&str; 8] = ["open", "close", "status", "info", "ls", "get", "put", "cat"];
+
+/// The words with the first of a favourite's name replaced by what the favourite is, as far as the verb takes that. What is there
+/// as a file is meant as a file.
+fn favourite(words: &[OsString]) -> Option<Vec<OsString>> {
+    let verb = BY_NAME.into_iter().find(|verb| words.get(1).is_some_and(|word| word == verb))?;
+    let all = favourites::all().ok().filter(|all| !all.is_empty())?;
+    let named = |word: &OsString| all.iter().find(|one| *word == *one.name && !Path::new(word).exists());
+    let (at, kept) =
+        words.iter().enumerate().skip(2).find_map(|(at, word)| Some((at, named(word)?.clone())))?;
+    let command = Cli::command();
+    let takes = |option: &String| {
+        let name = option.split('=').next().unwrap_or_default();
+        command.find_subcommand(verb).is_some_and(|verb| has(verb, name))
+    };
+    let another = words.get(at + 1).is_some_and(|word| !word.to_string_lossy().starts_with('-'));
+    let mountpoint = kept.mountpoint.filter(|_| verb == "open" && !another);
+    let instead =
+        std::iter::once(kept.volume).chain(mountpoint).chain(kept.options.into_iter().filter(takes));
+    let mut words = words.to_vec();
+    words.splice(at..=at, instead.map(OsString::from));
+    Some(words)
 }
 
 /// What is wrong with these words, and what would be right.

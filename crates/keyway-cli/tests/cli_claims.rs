@@ -154,6 +154,12 @@ const CLAIMS: &[(&str, &str)] = &[
     ("`drive` takes a drive's device", "wrong_secrets_and_conventions_are_explained users"),
     ("A PSID is typed from a label", "back_to_the_factory"),
     ("`--psid TEXT-OR-FILE`.", "back_to_the_factory"),
+    ("`favourite add VOLUME [MOUNTPOINT]` takes", "a_favourite_is_opened_closed_and_read_by_its_name"),
+    ("No secret is kept.", "no_secret_is_kept_and_only_its_owner_reads_what_is"),
+    (
+        "`open`, `close`, `status`, `info`, `ls`, `get`, `put` and `cat` take the name",
+        "a_favourite_is_opened_closed_and_read_by_its_name all_users_have_those_of_the_machine",
+    ),
     ("`open --close-when-idle TIME` closes", "a_volume_that_nobody_uses_closes_by_itself"),
     ("`open --cache` has the block device", "what_fio_writes_it_finds_again_past_the_cache"),
     ("It needs root and FUSE.", "it_is_refused_where_it_can_not_be"),

@@ -69,6 +69,8 @@ impl Keyway {
         command.args(arguments).env("XDG_RUNTIME_DIR", self.runtime_folder()).stdin(Stdio::null());
         // Root's sessions lie elsewhere, together, where tests would clear away each other's remains.
         command.env("KEYWAY_RUNTIME_DIR", self.runtime_folder().join("sessions"));
+        // Nor does a test see whoever runs it.
+        command.env("XDG_CONFIG_HOME", self.folder().join(".config"));
         command
     }
 

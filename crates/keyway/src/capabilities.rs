@@ -1,5 +1,7 @@
 //! What this machine and this user can do, and which way a volume would be attached here.
 
+mod in_words;
+
 use crate::sandbox::Sandbox;
 use keyway_attach::mount::can_mount;
 use keyway_attach::session::{Lack, Need, Wish, choose, find_program};

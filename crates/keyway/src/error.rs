@@ -3,6 +3,7 @@
 pub use crate::conversion::{ConversionError, ConversionRefusal};
 pub use crate::disk::DiskError;
 pub use crate::drive::DriveError;
+pub use crate::favourites::FavouriteError;
 pub use crate::resize::ResizeError;
 use crate::secret_role::SecretRole;
 pub use crate::session::SessionError;
@@ -189,6 +190,9 @@ pub enum Error {
     /// A drive that encrypts by itself.
     #[error(transparent)]
     Drive(#[from] DriveError),
+    /// A favourite.
+    #[error(transparent)]
+    Favourite(#[from] FavouriteError),
     /// The files in a volume.
     #[error(transparent)]
     Files(#[from] FilesError),
@@ -428,7 +432,7 @@ pub enum Misuse {
 
 explain! { Error, through Misuse | Disk | Store | Device | Layout | Cipher | Resizing | VeraCryptSize | BitLockerSize | Room
     | VeraCrypt | BitLocker | Header | Create | CreateBitLocker | Backup | Protectors | Tpm | Conversion | Converting
-    | Session | Attach | Drive | Files
+    | Session | Attach | Drive | Favourite | Files
 {
     Self::At { path, error } => { error.explain().about(path) },
     Self::CanOnlyBeRead(error) => {

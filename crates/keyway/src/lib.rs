@@ -25,6 +25,7 @@
 //! | know which ways there are to attach one here, and what each costs | [`session::choose`], [`session::CANDIDATES`] |
 //! | know what is open, and what is known of a volume | [`session::OpenVolume`], [`session::VolumeStatus`], [`Volume::describe`] |
 //! | close it, or several | [`session::close`], [`session::close_each`] |
+//! | keep a volume under a name, with what opens it but its secret | [`favourites`] |
 //! | know what this machine can do | [`Capabilities::look`] |
 //! | destroy every key of a volume | [`erase`] |
 //! | see how far any of that is, and stop it | [`Progress`]; a function of two numbers is one; [`pace`] puts it into lines |
@@ -77,6 +78,7 @@ pub mod drive;
 pub mod encrypted;
 mod erase;
 pub mod error;
+pub mod favourites;
 pub mod header;
 mod heard;
 pub mod inside;

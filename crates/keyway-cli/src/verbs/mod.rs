@@ -33,6 +33,7 @@ pub(crate) mod doctor;
 pub(crate) mod drive;
 pub(crate) mod encrypt;
 pub(crate) mod erase;
+pub(crate) mod favourite;
 pub(crate) mod get;
 pub(crate) mod header;
 pub(crate) mod info;

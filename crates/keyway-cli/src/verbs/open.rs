@@ -47,6 +47,18 @@ pub(crate) struct Args {
     protect: ProtectArgs,
 }
 
+impl Args {
+    /// The volume, and where its files are to be.
+    pub(crate) fn places(&self) -> (&Path, Option<&Path>) {
+        (&self.on.target.volume, self.mountpoint.as_deref())
+    }
+
+    /// Whether it is only to be shown.
+    pub(crate) fn is_dry(&self) -> bool {
+        self.on.dry.dry_run
+    }
+}
+
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let mut volume = args.on.target.locked()?;
     volume.protect = args.protect.wanted(args.protect_hidden);

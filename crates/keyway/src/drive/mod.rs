@@ -36,6 +36,7 @@ mod emulate;
 pub(crate) mod error;
 mod feature;
 mod handle;
+pub mod in_words;
 mod info;
 mod kernel;
 mod outcome;

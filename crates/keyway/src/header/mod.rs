@@ -7,6 +7,7 @@
 mod backup;
 mod check;
 mod family;
+pub mod in_words;
 mod repair;
 mod restore;
 

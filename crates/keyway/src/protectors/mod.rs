@@ -8,6 +8,7 @@
 mod adding_tpm;
 mod bitlocker;
 mod change;
+pub mod in_words;
 mod list;
 mod name;
 mod tpm;

@@ -1,7 +1,7 @@
 //! `header check`: which copies of a header are in order, in words.
 
 use crate::verbs::*;
-use keyway::header::{self, CheckedDetails, CheckedHeader};
+use keyway::header::{self, CheckedDetails, in_words};
 
 /// Ends with exit code 4 where a copy is not in order, so that scripts need not read the answer.
 pub(super) fn run(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
@@ -17,9 +17,9 @@ pub(super) fn run(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
     })?;
     out.warnings(&checked.warnings);
     if checked.good {
-        return out.result(&checked, || words(&checked.details));
+        return out.result(&checked, || in_words::checked(&checked.details));
     }
-    out.say(&words(&checked.details))?;
+    out.say(&in_words::checked(&checked.details))?;
     let (message, advice) = damaged(args, &checked);
     let failure = Failure::new(Exit::NotAVolume, message, advice).kind(Kind::Damaged);
     Err(failure.with(json!(checked)))
@@ -41,34 +41,4 @@ fn damaged(
     let needs = size::options(&args.source(), "");
     let facts = json!({"path": in_json(&args.volume), "place": place, "header": header, "lost": lost, "needs": needs, "cut": cut});
     (said("header damaged", &facts), said("header mend", &facts))
-}
-
-fn words(details: &CheckedDetails) -> String {
-    match details {
-        CheckedDetails::VeraCrypt { headers } => {
-            let row = |header: &CheckedHeader| {
-                let reason = header.reason.clone().unwrap_or_default();
-                vec![header.place.to_string(), header.state.to_owned(), reason]
-            };
-            table(&["header", "state", ""], 3, headers.iter().map(row))
-        }
-        CheckedDetails::BitLocker { first_sector, metadata_copies, authentic, lost, lost_in_part } => {
-            let first = match lost {
-                Some(fault) if *lost_in_part => format!("damaged: {fault}"),
-                Some(fault) => format!("lost: {fault}"),
-                None if *first_sector => "good".to_owned(),
-                None => "damaged: it is not what it must be".to_owned(),
-            };
-            let mut rows = vec![vec!["first sector".to_owned(), "0".to_owned(), first]];
-            rows.extend(metadata_copies.iter().enumerate().map(|(i, copy)| {
-                vec![format!("copy {}", i + 1), copy.offset.to_string(), copy.state.to_string()]
-            }));
-            let sealed = match authentic {
-                Some(true) => "The copy that counts is sealed with the volume's own key.\n",
-                _ => "",
-            };
-            table(&["", "at byte", "state"], 3, rows) + sealed
-        }
-        _ => String::new(),
-    }
 }

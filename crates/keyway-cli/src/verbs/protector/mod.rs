@@ -90,7 +90,7 @@ fn changed_words(changed: &ChangedSecret) -> String {
     let rows = [
         ("  key derivation", changed.hash.to_string()),
         ("  keyfiles", changed.keyfiles.to_string()),
-        ("  PIM", list::pim(changed.pim)),
+        ("  PIM", in_words::pim(changed.pim)),
     ];
     format!(
         "{} opens like this from now on.\n{}Header backups made before still open with the \

@@ -4,6 +4,7 @@ use super::super::Failure;
 use super::{io, random, v};
 use keyway::disk::DiskError;
 use keyway::drive::Fault;
+use keyway::favourites::FavouriteError;
 use keyway::resize::ResizeError;
 use keyway::secrets::SecretRole;
 use keyway::tour::{TourError, TourLack};
@@ -126,6 +127,17 @@ pub(super) fn library() -> Vec<Failure> {
             said: "it is too full".to_owned()
         })),
         size(ResizeError::StillTooLarge { path: v(), kind: keyway_fs::FileSystemKind::Ext }),
+        FavouriteError::Name("a b".to_owned()),
+        FavouriteError::Exists("photos".to_owned()),
+        FavouriteError::Unknown { name: "photos".to_owned(), for_all: true },
+        FavouriteError::NotText(v()),
+        FavouriteError::Option("password-fd".to_owned()),
+        FavouriteError::NoHome,
+        FavouriteError::File {
+            path: "favourites.toml".into(),
+            line: Some(5),
+            why: "unknown field".to_owned()
+        },
         Misuse::NotStandardOutput,
         Misuse::LabelOfNothing,
         Misuse::MountOptionsOfFiles,

@@ -1,0 +1,110 @@
+//! Favourites: a volume under a name, opened as it was added, without its secret in any file.
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod cli_support;
+
+use cli_support::{Cli, PASSWORD, checked};
+use keyway_testkit::{require_root, require_tool};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_favourite_is_opened_closed_and_read_by_its_name() {
+    let cli = Cli::new();
+    cli.volume("v.hc");
+    let none = cli.ends(0, "favourite list");
+    assert!(text(&none.stdout).contains("There is no favourite"));
+    // In the folder that the volume is in: its path is found from anywhere afterwards.
+    let mut add =
+        cli.command(["favourite", "add", "v.hc", "--read-only", "--keyfile", "key", "--pim", "1", "--json"]);
+    fs::write(cli.path("key"), "a keyfile").expect("written");
+    let added = add.current_dir(cli.keyway.folder()).output().expect("keyway starts");
+    let added: serde_json::Value = serde_json::from_slice(&added.stdout).expect("a document");
+    let key = format!("--keyfile={}", cli.path("key").display());
+    assert_eq!(added["name"], "v");
+    assert_eq!(added["volume"], cli.path("v.hc").display().to_string());
+    let mut options: Vec<_> = added["options"].as_array().expect("a list").clone();
+    options.sort_by_key(ToString::to_string);
+    assert_eq!(options, [key.as_str(), "--pim=1", "--read-only"]);
+    // The volume has no keyfile.
+    cli.fails(3, "wrong-secret", "", "open v --password-file @pw --hash sha512");
+    cli.fails(1, "exists", "--force", "favourite add @v.hc --pim 1");
+    cli.ends(0, "favourite add @v.hc --pim 1 --read-only --attach nbd --force");
+    let opened = cli.json(0, "open v --password-file @pw");
+    assert_eq!((&opened["read_only"], &opened["attachment"]), (&true.into(), &"nbd".into()), "{opened}");
+    assert_eq!(cli.json(0, "status v")["lock_status"], "Unlocked");
+    cli.ends(0, "close v");
+    // What a verb does not take of it is left out.
+    assert_eq!(cli.ends(0, "cat v --password-file @pw --length 512").stdout.len(), 512);
+    assert_eq!(cli.json(0, "info v --password-file @pw")["format"], "veracrypt");
+    let listed = cli.json(0, "favourite list");
+    assert_eq!(listed["favourites"].as_array().map(Vec::len), Some(1), "{listed}");
+    let told = text(&cli.ends(0, "favourite list").stdout);
+    assert!(told.contains("--attach=nbd") && told.contains("you"), "{told}");
+    // A file of that name is meant as a file.
+    let mut info = cli.command(["info", "v", "--json"]);
+    fs::write(cli.path("v"), [0; 4096]).expect("written");
+    let found = info.current_dir(cli.keyway.folder()).output().expect("keyway starts");
+    assert_eq!(found.status.code(), Some(4), "{}", text(&found.stdout));
+    cli.ends(0, "favourite remove v");
+    cli.fails(1, "not-found", "favourite list", "favourite remove v");
+    assert!(cli.path("v.hc").exists());
+}
+
+#[test]
+fn no_secret_is_kept_and_only_its_owner_reads_what_is() {
+    let cli = Cli::new();
+    cli.volume("v.hc");
+    let digits = ["111111"; 8].join("-");
+    for secret in [&*format!("--recovery-password {digits}"), "--password-fd 3", "--password-file -"] {
+        cli.refused("usage", "can't be kept", &format!("favourite add @v.hc {secret}"));
+    }
+    for name in ["", ".x", "a/b", "a b", "-x", &"x".repeat(65)] {
+        let done =
+            cli.command(["favourite", "add", "v.hc", &format!("--name={name}")]).output().expect("it starts");
+        assert_eq!(done.status.code(), Some(2), "{name}: {}", text(&done.stderr));
+    }
+    let file = cli.path(".config/keyway/favourites.toml");
+    assert!(!file.exists(), "nothing is kept of what is refused");
+    assert_eq!(cli.json(0, "favourite add @v.hc --dry-run")["plan"]["name"], "v");
+    assert!(!file.exists(), "nor by --dry-run");
+    cli.ends(0, "favourite add @v.hc --password-file @pw --name box");
+    assert_eq!(fs::metadata(&file).expect("kept").permissions().mode() & 0o777, 0o600);
+    let kept = fs::read_to_string(&file).expect("text");
+    assert!(kept.contains("[box]") && !kept.contains(PASSWORD), "{kept}");
+    cli.ends(0, "cat box --pim 1 --length 512");
+}
+
+#[test]
+fn a_file_that_somebody_edited_is_told_with_the_line() {
+    let cli = Cli::new();
+    cli.volume("v.hc");
+    cli.ends(0, "favourite add @v.hc");
+    let file = cli.path(".config/keyway/favourites.toml");
+    let before = "[v]\nvolume = \"/v.hc\"\n\n[w]\nvolumes = \"/w.hc\"\n";
+    fs::write(&file, before).expect("written");
+    cli.refused("usage", "line 5", "favourite list");
+    cli.refused("usage", "correct", "favourite add @v.hc --force");
+    assert_eq!(fs::read_to_string(&file).expect("text"), before, "what somebody wrote is not lost");
+    // What has nothing to do with it goes on.
+    cli.ends(0, "cat @v.hc --password-file @pw --pim 1 --length 512");
+}
+
+#[test]
+fn all_users_have_those_of_the_machine() {
+    let (Some(()), Some(unshare)) = (require_root().then_some(()), require_tool("unshare")) else { return };
+    let cli = Cli::new();
+    cli.volume("v.hc");
+    let script = "set -eux; mount -t tmpfs none /etc
+        $K favourite add v.hc --pim 1 --for-all; test \"$(stat -c %a /etc/keyway/favourites.toml)\" = 644
+        $K favourite list | grep 'all users'; $K cat v --password-file pw --length 512 | wc -c | grep 512
+        $K favourite add v.hc --pim 2; $K favourite list | grep -c pim | grep 1; $K favourite list | grep 'pim=2 .*you'
+        $K favourite remove v; $K favourite list | grep 'pim=1'; ! $K favourite remove v; $K favourite remove v --for-all";
+    let mut command = std::process::Command::new(unshare);
+    command.args(["-m", "sh", "-c", script]).current_dir(cli.keyway.folder());
+    checked(command.env("K", env!("CARGO_BIN_EXE_keyway")).env("XDG_CONFIG_HOME", cli.path(".config")));
+}
