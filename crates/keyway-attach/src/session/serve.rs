@@ -263,10 +263,7 @@ impl Session {
             if !asked && self.is_idle() {
                 match self.take_down() {
                     Err(AttachError::Busy { .. }) => self.idle.iter_mut().for_each(Idle::begin_again),
-                    done => {
-                        log::info!("close {}: nobody used it", self.on.state.volume.display());
-                        return done;
-                    }
+                    done => return done,
                 }
             }
             if unmounted {

@@ -30,6 +30,5 @@ pub fn checked(details: &CheckedDetails) -> String {
             };
             table(&["", "at byte", "state"], 3, rows) + sealed
         }
-        _ => String::new(),
     }
 }

@@ -9,7 +9,7 @@ pub(crate) use args::Args;
 use args::{Action, AddArgs, ChangeArgs};
 use keyway::protectors::{
     self, ChangedSecret, LastProtector, ProtectorLoss, ProtectorOutcome, ProtectorRequest, SecretChange,
-    StillOpens,
+    StillOpens, in_words,
 };
 
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
