@@ -1,10 +1,9 @@
 //! `favourite`: volumes that are opened by a name.
 
 use super::open;
-use crate::args::Cli;
 use crate::verbs::*;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory};
+use clap::{ArgMatches, Args as _, Command, FromArgMatches};
 use keyway::favourites::{self, Favourite};
 
 /// Keep a volume under a name, with all that opens it but its secret
@@ -44,7 +43,7 @@ struct Add {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    open: open::Args,
+    open: Opened,
 }
 
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
@@ -53,12 +52,15 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     };
     match &args.action {
         Action::Add(add) => {
-            let (volume, mountpoint) = add.open.places();
+            let (volume, mountpoint) = add.open.args.places();
             let stem = volume.file_stem().unwrap_or_default().to_string_lossy();
             let mut new = Favourite::new(add.name.as_deref().unwrap_or(&stem), volume)?;
             new = mountpoint.map_or(Ok(new.clone()), |at| new.at(at))?;
-            (new.options, new.for_all) = (options()?, add.for_all);
-            if add.open.is_dry() {
+            for (long, values) in &add.open.options {
+                new.options.extend(favourites::option(long, values.iter().map(OsString::as_os_str))?);
+            }
+            new.for_all = add.for_all;
+            if add.open.args.is_dry() {
                 return out.result(&json!({"dry_run": true, "plan": new}), || "Nothing was kept.".to_owned());
             }
             new.keep(add.force)?;
@@ -83,27 +85,39 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
 }
 
-/// The options of `open` that were given, each in one word.
-fn options() -> Result<Vec<String>, Failure> {
-    let (mut command, words) = (Cli::command(), std::env::args_os());
-    let given = command.try_get_matches_from_mut(words).map_err(|e| Failure::usage(e.to_string(), ""))?;
-    let given = given.subcommand_matches("favourite").and_then(|given| given.subcommand_matches("add"));
-    let add = command.find_subcommand("favourite").and_then(|verb| verb.find_subcommand("add"));
-    let mut words = Vec::new();
-    for arg in add.into_iter().flat_map(|add| add.get_arguments()).filter(|arg| !arg.is_global_set()) {
-        let (Some(given), Some(long)) = (given, arg.get_long()) else { continue };
-        if ["name", "for-all", "force", "dry-run"].contains(&long) {
-            continue;
-        }
-        words.extend(option(given, arg.get_id().as_str(), long, arg.get_action().takes_values())?);
-    }
-    Ok(words)
+/// What `open` takes, and which of its options were given.
+#[derive(Debug)]
+struct Opened {
+    args: open::Args,
+    options: Vec<(String, Vec<OsString>)>,
 }
 
-fn option(given: &ArgMatches, id: &str, long: &str, valued: bool) -> Result<Vec<String>, Failure> {
-    if given.value_source(id) != Some(ValueSource::CommandLine) {
-        return Ok(Vec::new());
+impl clap::Args for Opened {
+    fn augment_args(command: Command) -> Command {
+        open::Args::augment_args(command)
     }
-    let values = given.get_raw(id).filter(|_| valued).into_iter().flatten();
-    Ok(favourites::option(long, values)?)
+
+    fn augment_args_for_update(command: Command) -> Command {
+        open::Args::augment_args_for_update(command)
+    }
+}
+
+impl FromArgMatches for Opened {
+    fn from_arg_matches(given: &ArgMatches) -> Result<Self, clap::Error> {
+        let command = open::Args::augment_args(Command::new("open"));
+        let option = |arg: &clap::Arg| {
+            let (id, long) = (arg.get_id().as_str(), arg.get_long().filter(|long| *long != "dry-run")?);
+            let valued = arg.get_action().takes_values();
+            let values = given.get_raw(id).filter(|_| valued).into_iter().flatten().map(OsString::from);
+            let is_given = given.value_source(id) == Some(ValueSource::CommandLine);
+            is_given.then(|| (long.to_owned(), values.collect()))
+        };
+        let options = command.get_arguments().filter_map(option).collect();
+        Ok(Self { args: open::Args::from_arg_matches(given)?, options })
+    }
+
+    fn update_from_arg_matches(&mut self, given: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(given)?;
+        Ok(())
+    }
 }
