@@ -246,6 +246,7 @@ const CLAIMS: &[(&str, &str)] = &[
          a_hidden_volume_is_made_over_nothing_of_the_outer_file_system",
     ),
     ("| `open VOLUME", "auto_says_why what_is_open_is_mounted_later"),
+    ("| `favourite add", "a_favourite_is_opened_closed_and_read_by_its_name"),
     (
         "| `close VOLUME",
         "what_is_not_open_can_be_closed_where_that_is_no_failure a_volume_that_was_deleted_is_not_closed_without_a_word",

@@ -49,5 +49,5 @@ explain! { FavouriteError {
     Self::NotText(path) => [Unsupported Request, RenameToText; path],
     Self::Option(_) => [Usage Request, LeaveOptionOut],
     Self::NoHome => [Usage Request, SetHome],
-    Self::File { path, .. } => [Usage State, CorrectFile { path: path.clone() }; path],
+    Self::File { path, .. } => [Usage Request, CorrectFile { path: path.clone() }; path],
 } }
