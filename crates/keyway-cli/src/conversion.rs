@@ -64,7 +64,7 @@ impl HowArgs {
         if !self.dry.go_on(&conversion.plan, question.as_deref(), out)? {
             return Ok(());
         }
-        let outcome = conversion.run(&crate::asking::Terminal, &Told::new(&request.path, out))?;
+        let outcome = conversion.run(&crate::asking::Terminal, &Told::new(&request, out))?;
         conversion_words::tell(&outcome, &request, out)
     }
 }

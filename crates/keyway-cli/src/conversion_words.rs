@@ -7,18 +7,16 @@ use crate::progress::SearchBar;
 use crate::session_words;
 use crate::words::said;
 use keyway::conversion::{
-    ConversionOutcome, ConversionPlan, ConversionRequest, ConversionState, FreeSpace, percentage, resume_with,
+    ConversionOutcome, ConversionPlan, ConversionRequest, ConversionState, FreeSpace, percentage,
 };
 use keyway::create::key_rows;
 use keyway::shown::{for_shell, shown};
-use keyway::spelled::options;
 use keyway::told::facts;
 use keyway::{Error, KeySearch, Note, Stage};
 use keyway_attach::path_text::value as in_json;
 use keyway_error::Kind;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::OnceLock;
 
 /// What is to be asked before a conversion begins; nothing where it goes on.
@@ -29,15 +27,15 @@ pub(crate) fn question(plan: &ConversionPlan) -> Option<String> {
 
 /// Tells what goes on in a conversion.
 pub(crate) struct Told<'a> {
-    path: &'a Path,
+    of: &'a ConversionRequest,
     out: Output,
     bar: OnceLock<Progress>,
     search: SearchBar,
 }
 
 impl<'a> Told<'a> {
-    pub(crate) fn new(path: &'a Path, out: Output) -> Self {
-        Self { path, out, bar: OnceLock::new(), search: SearchBar::new() }
+    pub(crate) fn new(of: &'a ConversionRequest, out: Output) -> Self {
+        Self { of, out, bar: OnceLock::new(), search: SearchBar::new() }
     }
 }
 
@@ -67,7 +65,7 @@ impl keyway::Progress for Told<'_> {
 
     fn note(&self, note: &Note<'_>) {
         self.bar.get().into_iter().for_each(Progress::done);
-        let names = json!({"path": shown(self.path), "next": for_shell(self.path)});
+        let names = json!({"path": shown(&self.of.path), "resume": self.of.resume_with(false)});
         let words = |what: &str, more: Value| said(&format!("conversion {what}"), &facts(&names, more));
         let warn = |what: &str, more: Value| self.out.warn(&words(what, more));
         match note {
@@ -107,8 +105,7 @@ pub(crate) fn tell(outcome: &ConversionOutcome, of: &ConversionRequest, out: Out
         let done = outcome.work.as_ref().and_then(|work| Some((work.done_bytes?, work.total_bytes)));
         let percent = done.map(|(done, total)| percentage(done, total)).unwrap_or_default();
         let facts = json!({"path": in_json(&outcome.volume), "opens": outcome.percentage_encrypted, "percent": percent});
-        let more = options(&of.sources.password, "") + &options(&of.new, "new-");
-        let resume = format!("go on with `{}{more}`", resume_with(&outcome.volume, of.journal.as_deref()));
+        let resume = format!("go on with `{}`", outcome.resume_with(of));
         let failure =
             Failure::new(Exit::Failed, said("conversion paused", &facts), resume).kind(Kind::Paused);
         return Err(failure.with(serde_json::json!(outcome)));

@@ -136,6 +136,10 @@ impl<F: Fn(Stage) -> String + Sync> keyway::Progress for Later<F> {
     fn trying(&self, search: &KeySearch) {
         keyway::Progress::trying(&SEARCH, search);
     }
+
+    fn note(&self, told: &Note<'_>) {
+        keyway::Progress::note(&SEARCH, told);
+    }
 }
 
 /// Set once a signal has come, so that the work ends in good order; the second one ends the process at once.

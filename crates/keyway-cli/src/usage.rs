@@ -199,7 +199,13 @@ fn option_naming(path: &Path, words: &[OsString]) -> Option<String> {
     let (command, given) = parsed(words)?;
     let find = |names: &dyn Fn(&OsStr) -> bool| {
         let named = |arg: &&Arg| given.get_raw(arg.get_id().as_str()).is_some_and(|mut all| all.any(names));
-        command.get_arguments().find(named).map(|arg| bare(&arg.to_string()))
+        command.get_arguments().find(named).map(|arg| {
+            // The last of several words has a name of its own.
+            let last =
+                given.get_raw(arg.get_id().as_str()).filter(|all| all.len() > 1).and_then(Iterator::last);
+            let name = arg.to_string();
+            if name.contains("[TO]") && last.is_some_and(names) { "TO".to_owned() } else { bare(&name) }
+        })
     };
     let within = |word: &OsStr| Path::new(word).parent() == Some(path);
     // Nothing lies in a file: whatever is named there is the wrong one.

@@ -128,6 +128,8 @@ const CLAIMS: &[(&str, &str)] = &[
         "what_is_put_into_other_file_systems_is_there_and_their_tools_find_them_in_order \
          a_file_system_that_was_not_left_in_order_is_mended_by_its_mount_or_refused",
     ),
+    ("`get` takes several paths", "several_are_copied_into_a_folder_that_is_there"),
+    ("Of two words the second one", "several_are_copied_into_a_folder_that_is_there"),
     ("The path of `get` is a pattern", "several_files_and_folders_are_put_and_patterns_bring_them_back"),
     ("`*` and `?` in a name", "several_files_and_folders_are_put_and_patterns_bring_them_back"),
     ("`[*]` is the letter itself.", "several_files_and_folders_are_put_and_patterns_bring_them_back"),
@@ -207,17 +209,17 @@ const CLAIMS: &[(&str, &str)] = &[
     ("What writes has `--dry-run`", "what_writes_has_a_dry_run"),
     ("A secret is asked for where the plan depends", "a_conversion_is_looked_at_and_nothing_else"),
     ("| 0 |", "exit_codes_are_the_contract"),
-    ("| 1 |", "what_is_not_there_is_1_and_a_folder_too"),
+    ("| 1 |", "what_is_not_there_is_1_and_a_folder_is_4"),
     ("| 2 |", "wrong_usage_is_2"),
     ("| 3 |", "a_wrong_secret_is_3"),
     ("| 4 |", "what_is_no_volume_is_4"),
     ("| 5 |", "what_is_not_permitted_is_5"),
     ("| 6 |", "a_file_in_use_is_busy_and_stays_open"),
-    ("| 7 |", "what_is_not_there_is_1_and_a_folder_too"),
+    ("| 7 |", "what_is_not_there_is_1_and_a_folder_is_4"),
     ("| 141 |", "what_is_cut_off_because_the_reader_went_away_ends_with_141_and_no_word"),
     (
         "Without `--exit-code`, `status`",
-        "what_is_not_there_is_1_and_a_folder_too what_is_not_open_can_be_closed_where_that_is_no_failure",
+        "what_is_not_there_is_1_and_a_folder_is_4 what_is_not_open_can_be_closed_where_that_is_no_failure",
     ),
     (
         "Ctrl-C at a question",
@@ -229,9 +231,10 @@ const CLAIMS: &[(&str, &str)] = &[
         "control_c_ends_a_question a_paused_volume_says_what_it_is_and_what_to_do",
     ),
     ("Where nothing has begun that could be", "a_long_search_for_the_key_is_announced_and_ctrl_c_ends_it"),
+    ("A file that is not there ends with 1", "what_is_not_there_is_1_and_a_folder_is_4"),
     (
-        "A file that is not there ends with 1",
-        "what_is_not_there_is_1_and_a_folder_too what_would_wait_for_ever_is_refused",
+        "A folder, a pipe, a socket or",
+        "what_is_not_there_is_1_and_a_folder_is_4 what_would_wait_for_ever_is_refused",
     ),
     ("An error is one line", "an_error_is_one_line_that_says_what_and_one_that_says_what_to_do"),
     ("With `--json` it is", "what_does_not_exist_is_wrong_usage"),
@@ -270,7 +273,8 @@ const CLAIMS: &[(&str, &str)] = &[
     ("| `ls VOLUME", "what_is_put_is_listed_and_comes_back"),
     (
         "| `get VOLUME",
-        "what_is_put_is_listed_and_comes_back refusals_have_their_exit_codes an_interrupted_copy_out_goes_on",
+        "what_is_put_is_listed_and_comes_back refusals_have_their_exit_codes an_interrupted_copy_out_goes_on \
+         a_copy_under_another_name_goes_on no_copy_replaces_a_volume",
     ),
     (
         "| `put VOLUME",

@@ -227,6 +227,17 @@ fn an_open_partition_is_written_through_its_disk() {
     }
     assert_eq!(cli.json(0, "status @disk")["lock_status"], "Unlocked");
     cli.fails(6, "already-open", "", "open @disk --password-file @pw");
+    // Its neighbour is not open, and neither told nor mounted as if it was.
+    let opens = "--partition 1 --password-file @pw --pim 1";
+    for words in [
+        format!("open @disk {opens}"),
+        format!("ls @disk {opens}"),
+        format!("open @disk {opens} @disk.files"),
+    ] {
+        cli.fails(6, "already-open", "partition 2 of ", &words);
+    }
+    assert_eq!(cli.json(0, "status @disk --partition 1")["lock_status"], "Locked");
+    assert_eq!(cli.json(0, "status @disk --partition 2")["lock_status"], "Unlocked");
     open.close();
     let after = read(cli.path("disk")).expect("read");
     let (from, to) = (2 * MIB, 66 * MIB);

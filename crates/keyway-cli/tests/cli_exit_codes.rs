@@ -130,13 +130,13 @@ fn what_is_cut_for_a_moment_is_looked_at_again() {
 }
 
 #[test]
-fn what_is_not_there_is_1_and_a_folder_too() {
+fn what_is_not_there_is_1_and_a_folder_is_4() {
     let cli = Cli::new();
     cli.keyway.secret("pw", PASSWORD);
     for verb in ["cat", "info", "open", "status", "header check", "protector list"] {
         assert_eq!(cli.json(1, &format!("{verb} @nothing"))["error"]["kind"], "not-found", "{verb}");
     }
-    cli.fails(1, "not-suitable", "name a volume's file or a block device", "info @");
+    cli.fails(4, "not-suitable", "name a volume's file or a block device", "info @");
     cli.volume("v");
     cli.fails(1, "not-found", "check the path given as --password-file", "cat @v --password-file @nothing");
     // Nothing lies in a file, which is right where it is named itself.
@@ -397,10 +397,48 @@ fn what_would_wait_for_ever_is_refused() {
     let cli = Cli::new();
     rustix::fs::mknodat(rustix::fs::CWD, cli.path("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0)
         .expect("a pipe");
-    for verb in ["info", "open", "cat", "header check", "status"] {
-        assert_eq!(cli.json(1, &format!("{verb} @pipe"))["error"]["kind"], "not-suitable", "{verb}");
-    }
+    std::fs::create_dir(cli.path("folder")).expect("made");
+    let _socket = std::os::unix::net::UnixListener::bind(cli.path("socket")).expect("a socket");
     cli.keyway.secret("pw", PASSWORD);
+    // Whatever looks for a volume says the same.
+    for verb in [
+        "info V",
+        "open V",
+        "cat V",
+        "ls V",
+        "get V a",
+        "put V @pw",
+        "header check V",
+        "header backup V @new",
+        "header restore V @pw --yes",
+        "header repair V",
+        "status V",
+        "erase V --yes",
+        "resize V --size 1M",
+        "protector list V",
+        "protector change V",
+        "protector recovery V",
+        "serve V --nbd unix:@s",
+        "encrypt V --yes",
+        "encrypt V --reencrypt --yes",
+        "decrypt V --yes",
+        "resume V",
+        "pause V",
+    ] {
+        for (name, what) in [
+            ("@pipe", "a pipe"),
+            ("@folder", "a folder"),
+            ("@socket", "a socket"),
+            ("/dev/null", "a character device"),
+        ] {
+            let words = format!("{} --password-file @pw", verb.replace('V', name));
+            let words = match verb {
+                "status V" | "pause V" => verb.replace('V', name),
+                _ => words,
+            };
+            cli.fails(4, "not-suitable", &format!("is {what}, not a volume"), &words);
+        }
+    }
     for words in ["--size 1M --force", "--size 1M --force --dry-run", "--size 1M", "--hidden 256K --yes"] {
         let words = format!("create @pipe {words} --password-file @pw");
         cli.fails(1, "not-suitable", "neither a file nor a block device", &words);

@@ -102,6 +102,13 @@ fn a_half_converted_medium_of_another_size_is_told() {
                 cli.fails(4, "damaged", "bring back its size", words);
             }
         }
+        // Another file there is told as that.
+        fs::rename(cli.path("d"), cli.path("before")).expect("moved");
+        fs::write(cli.path("d"), &half[..half.len() - (4 << 20)]).expect("written");
+        let resume = format!("resume @d {} --journal @away/journal", case.secret);
+        for words in [&*resume, "info @d", "status @d"] {
+            cli.fails(4, "damaged", "is another file than the one whose conversion was begun", words);
+        }
     }
 }
 

@@ -146,3 +146,48 @@ fn a_backup_file_opens_with_the_old_secret() {
     );
     cli.fails(1, "not-found", "check the path", &format!("header restore @v @nothing {with} --yes"));
 }
+
+/// Over two good headers the old size would come back unseen, and the data behind it be lost.
+#[test]
+fn a_backup_from_before_a_resize_is_not_restored() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let with = "--password-file @pw --pim 1 --hash sha512";
+    cli.ends(0, &format!("header backup @v @h {with}"));
+    cli.ends(0, &format!("resize @v --size 3M --keep-filesystem {with} --yes"));
+    let size = || cli.json(0, &format!("info @v {with}"))["data_bytes"].as_u64().expect("a size");
+    let (before, now) = (std::fs::read(cli.path("v")).expect("there"), size());
+    let says = format!("had {} bytes of data, and it has {now} now", (1 << 20) - 262_144);
+    cli.fails(1, "other-extent", &says, &format!("header restore @v @h {with} --yes"));
+    assert!(std::fs::read(cli.path("v")).expect("there") == before, "it was written to");
+    // The header in front is damaged, and the one behind says how much there is.
+    damage(&cli.path("v"), 0..512);
+    cli.fails(
+        1,
+        "other-extent",
+        "--force restores it all the same",
+        &format!("header restore @v @h {with} --yes"),
+    );
+    cli.ends(0, &format!("header restore @v {with} --yes"));
+    assert_eq!(size(), now);
+    cli.ends(0, &format!("header restore @v @h {with} --yes --force"));
+    assert_eq!(size(), (1 << 20) - 262_144);
+}
+
+/// A partition that got larger before the backup was made has the size that the backup names.
+#[test]
+fn a_bitlocker_backup_from_before_a_resize_is_not_restored() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", cli_support::PASSWORD);
+    let with = "--password-file @pw --yes";
+    cli.ends(0, "create @b --size 64M --format bitlocker --quick --filesystem none --no-recovery-password --password-file @pw");
+    cli.ends(0, "header backup @b @m");
+    cli.ends(0, &format!("resize @b --size 80M --keep-filesystem {with}"));
+    cli.fails(1, "other-volume", "--force", &format!("header restore @b @m {with}"));
+    // As if the medium had been so large before.
+    let file = std::fs::OpenOptions::new().write(true).open(cli.path("m")).expect("a backup");
+    std::os::unix::fs::FileExt::write_all_at(&file, &(80u64 << 20).to_le_bytes(), 16).expect("another size");
+    let before = std::fs::read(cli.path("b")).expect("there");
+    cli.fails(1, "other-extent", "encrypted", &format!("header restore @b @m {with}"));
+    assert!(std::fs::read(cli.path("b")).expect("there") == before, "it was written to");
+}

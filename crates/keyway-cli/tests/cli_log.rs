@@ -230,3 +230,15 @@ fn a_secret_in_a_log_would_be_found() {
         );
     }
 }
+
+/// A log is appended to what is there, and no volume is a place for one.
+#[test]
+fn no_log_is_appended_to_a_volume() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let before = std::fs::read(cli.path("v")).expect("a volume");
+    for words in ["info @v --log @v", "header check @v --password-file @pw --pim 1 --log @v"] {
+        cli.fails(1, "exists", "choose another name", words);
+        assert!(std::fs::read(cli.path("v")).expect("a volume") == before, "{words}: it was written to");
+    }
+}

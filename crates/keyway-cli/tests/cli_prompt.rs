@@ -5,6 +5,8 @@
 mod cli_support;
 
 use cli_support::{Cli, PASSWORD, Typed};
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 #[test]
@@ -139,6 +141,47 @@ fn a_new_password_is_asked_for_when_the_old_one_was_right() {
     }
     let (code, shown) = typed.end();
     assert!(code == Some(3) && !shown.contains("New password"), "{code:?}: {shown}");
+}
+
+/// Who takes another one then has not waited for the noise.
+#[test]
+fn a_weak_password_is_told_before_the_volume_is_filled() {
+    let cli = Cli::new();
+    cli.keyway.secret("weak", "short-9");
+    let words = cli.words("create @v --size 600M --pim 1 --password-file @weak");
+    let mut child =
+        cli.command(words).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts");
+    let mut told = String::new();
+    let mut said = BufReader::new(child.stderr.take().expect("piped"));
+    said.read_line(&mut told).expect("a line");
+    assert!(told.contains("take a longer one"), "{told}");
+    assert!(child.try_wait().expect("known").is_none(), "it was filled before");
+    kill_process(Pid::from_child(&child), Signal::INT).expect("ours");
+    child.wait().expect("it ends");
+    assert!(!cli.path("v").exists());
+}
+
+/// A file without room of its own is told to be one, before it is made and in what is said of it.
+#[test]
+fn a_volume_that_can_outgrow_its_disk_is_told() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    let disk = rustix::fs::statvfs(cli.path("")).expect("a file system");
+    let size = (disk.f_bavail * disk.f_frsize * 2).next_multiple_of(1 << 20);
+    let words = format!("create @v --size {size} --quick --pim 1 --password-file @pw");
+    for more in ["--dry-run", ""] {
+        let said = String::from_utf8_lossy(&cli.ends(0, &format!("{words} {more}")).stderr).into_owned();
+        assert_eq!(said.matches("the file can grow to ").count(), 1, "{said}");
+    }
+    std::fs::remove_file(cli.path("v")).expect("there");
+    let warnings = cli.json(0, &words)["warnings"].to_string();
+    assert!(warnings.contains("the file can grow to ") && warnings.contains(" are free"), "{warnings}");
+    cli.ends(0, "create @w --size 1M --quick --pim 1 --password-file @pw");
+    let secret = "--pim 1 --password-file @pw --yes";
+    let resized = cli.json(0, &format!("resize @w --size {size} --quick {secret}"));
+    assert!(resized["warnings"].to_string().contains("the file can grow to "), "{resized}");
+    let resized = cli.json(0, &format!("resize @w --size 1M --quick {secret}"));
+    assert!(resized["warnings"].is_null(), "{resized}");
 }
 
 #[test]
@@ -408,16 +451,16 @@ fn a_long_search_for_the_key_is_announced_and_ctrl_c_ends_it() {
         afresh.env(name, value);
     });
     let mut child = afresh.stderr(Stdio::piped()).spawn().expect("keyway starts");
-    let mut said = std::io::BufReader::new(child.stderr.take().expect("piped"));
+    let mut said = BufReader::new(child.stderr.take().expect("piped"));
     let mut line = String::new();
-    std::io::BufRead::read_line(&mut said, &mut line).expect("a line");
+    BufRead::read_line(&mut said, &mut line).expect("a line");
     assert!(line.starts_with("keyway: looking for the key: ") && line.contains("--hash sha512"), "{line}");
     // Each hash on the primary header, the hidden one and the copies of both, for VeraCrypt and TrueCrypt.
     let count = line.split_whitespace().find_map(|word| word.parse::<u32>().ok()).expect("a number");
     assert!((20..60).contains(&count), "{line}");
     // Nothing has begun that could be left half done: the signal itself ends it.
-    let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("told");
+    let pid = Pid::from_child(&child);
+    kill_process(pid, Signal::INT).expect("told");
     assert_eq!(child.wait().expect("ended").signal(), Some(2));
 }
 

@@ -118,8 +118,18 @@ fn a_file_in_use_is_busy_and_stays_open() {
     let file = std::fs::File::open(opened["file"].as_str().expect("a file")).expect("the volume's file");
     let error = cli.json(6, "close @v");
     assert_eq!(error["error"]["code"], 6, "{error}");
+    // Who looks before is told the same, and by whom.
+    let planned = cli.json(6, "close @v --dry-run");
+    let told = planned["error"]["message"].as_str().expect("a message");
+    assert!(told.contains(&std::process::id().to_string()), "{planned}");
+    assert_eq!(
+        (&planned["error"]["kind"], &planned["error"]["hint"]),
+        (&error["error"]["kind"], &error["error"]["hint"])
+    );
+    cli.ends(6, "close --all --dry-run");
     assert_eq!(cli.json(0, "status @v")["lock_status"], "Unlocked");
     drop(file);
+    cli.ends(0, "close @v --dry-run");
     cli.ends(0, "close --all");
 }
 

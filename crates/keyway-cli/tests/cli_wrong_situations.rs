@@ -18,10 +18,16 @@ type Situation = (&'static str, i32, &'static str, &'static str, &'static str);
 const SITUATIONS: &[Situation] = &[
     // A wrong path.
     ("info @nothing", 1, "not-found", "No such file", "check the path"),
-    ("info @folder", 1, "not-suitable", "folder is a folder", "name a volume's file"),
-    ("info @pipe", 1, "not-suitable", "neither a file nor a block device", "name a regular file"),
+    ("info @folder", 4, "not-suitable", "folder is a folder, not a volume", "name a volume's file"),
+    ("info @pipe", 4, "not-suitable", "pipe is a pipe, not a volume", "name a volume's file"),
     ("info @dangling", 1, "not-found", "No such file", "check the path"),
-    ("info /dev/null", 1, "not-suitable", "neither a file nor a block device", "name a regular file"),
+    (
+        "info /dev/null",
+        4,
+        "not-suitable",
+        "/dev/null is a character device, not a volume",
+        "name a volume's file",
+    ),
     ("close @nothing", 1, "not-open", "is not open", "`keyway status` lists"),
     ("close @v", 1, "not-open", "is not open", "`keyway status` lists"),
     ("get @f /nothing @out WITH", 1, "not-found", "there is no /nothing in it", "`keyway ls @f`"),

@@ -92,6 +92,7 @@ advice! {
         "Load the kernel's driver of this file system.",
     LetWindowsCheck = "let-windows-check":
         "Have Windows check it and shut down in full, or clear the mark where no Windows is waiting.",
+    LetWindowsRepair = "let-windows-repair": "Have Windows repair it.",
     MountVolume = "mount-volume": "Mount the volume instead.",
     CheckFirst { checker: String } = "check-first": "Check it.",
     CheckFileSystem = "check-file-system": "Check it with its own tools.",

@@ -2,8 +2,10 @@
 //! lies there is never replaced unasked, and a file appears whole or not at all.
 
 use crate::error::LabError;
+use keyway_store::is_no_text;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// A file that is going to be written.
@@ -43,6 +45,12 @@ impl OutputFile {
     pub fn at(path: &Path) -> Result<Self, LabError> {
         if path.is_dir() {
             return Err(LabError::Folder(path.to_owned()));
+        }
+        // Nobody who answers "yes" to replacing a file means a volume.
+        if is_no_text(path) || path.metadata().is_ok_and(|meta| meta.file_type().is_block_device()) {
+            let why =
+                io::Error::new(io::ErrorKind::AlreadyExists, "what is there is no text: it may be a volume");
+            return Err(LabError::system("write", path, why));
         }
         if path.exists() && !path.is_file() {
             return Ok(Self { path: path.to_owned(), unfinished: None });
@@ -85,6 +93,20 @@ impl Drop for OutputFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_volume_is_no_place_for_a_report() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("volume");
+        for bytes in [&[0xe9, 0x9d, 0xc3, 0x28, 0x91][..], &[0; 512]] {
+            std::fs::write(&path, bytes).expect("written");
+            let refused = OutputFile::at(&path).err().expect("refused");
+            assert!(refused.to_string().contains("may be a volume"), "{refused}");
+            assert_eq!(std::fs::read(&path).expect("there"), bytes);
+        }
+        std::fs::write(&path, "<html>").expect("written");
+        assert!(OutputFile::at(&path).is_ok());
+    }
 
     #[test]
     fn the_next_free_name_keeps_its_ending() {

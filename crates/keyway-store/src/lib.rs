@@ -30,6 +30,7 @@ mod pass_on;
 mod queue;
 mod read_only;
 pub mod size;
+mod text;
 
 pub use aligned::AlignedBuf;
 #[cfg(target_os = "linux")]
@@ -48,6 +49,7 @@ pub use mode::{Caching, OpenMode};
 pub use noise::SplitMix64;
 pub use queue::{Action, Completion, Queue, Request};
 pub use read_only::ReadOnlyStore;
+pub use text::is_no_text;
 
 /// Positioned I/O. Implementations are shared between threads.
 pub trait Store: Send + Sync {

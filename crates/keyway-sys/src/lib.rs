@@ -36,7 +36,7 @@ pub use io_memory::{IoMemory, IoMemoryUse};
 pub use io_ring::{IoRing, Transfer};
 pub use keyring::KernelKey;
 pub use layers::{Layer, LayerRelation, Node, layers, partitions, views};
-pub use locks::{LockHolder, write_locked_by};
+pub use locks::{LockHolder, write_locked_by, write_locked_under};
 pub use loopdev::{LoopStatus, loop_attach, loop_attach_until_closed, loop_detach, loop_set_direct};
 pub use mounts::{Mount, MountTable, Use, claim_device, mounts, uses};
 pub use nvme::{NVME_IDENTIFY_BYTES, nvme_identify, nvme_security_receive, nvme_security_send};

@@ -1,6 +1,6 @@
 //! Which process has locked a file: `/proc/locks` (proc(5)).
 
-use rustix::fs::{major, minor};
+use rustix::fs::{major, makedev, minor};
 use std::fs::{Metadata, read, read_to_string};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -26,6 +26,20 @@ pub fn write_locked_by(path: &Path) -> Option<LockHolder> {
     let name = name_of(pid);
     let user = Path::new("/proc").join(pid.to_string()).metadata().map_or(u32::MAX, |meta| meta.uid());
     Some(LockHolder { pid, name, user })
+}
+
+/// The files and devices that processes with such a name have locked with an exclusive flock(2).
+pub fn write_locked_under(name: &str) -> Vec<(u64, u64)> {
+    let locks = read_to_string("/proc/locks").unwrap_or_default();
+    let held = locks.lines().filter_map(|line| {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [_, "FLOCK", _, "WRITE", pid, at, ..] = words.as_slice() else { return None };
+        let mut at = at.split(':');
+        let mut hex = || u32::from_str_radix(at.next()?, 16).ok();
+        let device = makedev(hex()?, hex()?);
+        Some((pid.parse().ok()?, (device, at.next()?.parse().ok()?)))
+    });
+    held.filter(|(pid, _)| name_of(*pid) == name).map(|(_, file)| file).collect()
 }
 
 /// By its first argument: a program that starts itself anew is "exe" to the kernel.
@@ -66,6 +80,9 @@ mod tests {
         assert_eq!(write_locked_by(&path), None);
         flock(&file, FlockOperation::LockExclusive).expect("locked");
         let holder = write_locked_by(&path);
+        let meta = path.metadata().expect("there");
+        let ours = write_locked_under(&name_of(std::process::id()));
+        assert!(ours.contains(&(meta.dev(), meta.ino())), "{ours:?}");
         std::fs::remove_file(&path).expect("removed");
         let holder = holder.expect("it is locked");
         assert_eq!((holder.pid, holder.user), (std::process::id(), rustix::process::geteuid().as_raw()));

@@ -5,7 +5,7 @@ use crate::error::{Error, Misuse, about};
 use crate::medium;
 use crate::progress::Progress;
 use crate::searching::Searched;
-use crate::under_way::Found;
+use crate::under_way::{Found, not_the_same};
 use crate::unlock::{Family, UnlockArguments, VolumeFormat, begins_as_bitlocker};
 use keyway_convert::ConversionKind;
 use keyway_engine::Access;
@@ -40,7 +40,7 @@ pub fn detect(path: &Path, arguments: &UnlockArguments, progress: &dyn Progress)
         return Ok(What::Disk(disk));
     }
     let store = look(path, arguments)?;
-    if let Some(kind) = half_converted(&store)? {
+    if let Some(kind) = half_converted(&store).map_err(|e| not_the_same(path, e))? {
         return Ok(What::HalfConverted(kind));
     }
     match family_of(path, &store, arguments)? {
@@ -67,7 +67,7 @@ pub fn family(path: &Path, arguments: &UnlockArguments) -> Result<Family, Error>
 /// Refuses what is half converted: all of it can still be had, and nothing but the conversion's end gives it back.
 pub(crate) fn must_not_be_half_converted(path: &Path, store: &dyn Store) -> Result<(), Error> {
     let refused = |conversion| Err(Error::HalfConverted { path: path.to_owned(), conversion });
-    half_converted(store).map_err(|e| e.at(path))?.map_or(Ok(()), refused)
+    half_converted(store).map_err(|e| not_the_same(path, e).at(path))?.map_or(Ok(()), refused)
 }
 
 /// Refuses what is plainly no VeraCrypt or TrueCrypt volume before anybody is asked for its secret. Who has said what it is

@@ -81,7 +81,7 @@ pub fn on_this_machine() -> Vec<EncryptedDevice> {
 /// # Errors
 /// Nothing is there, or it can't be read.
 pub fn on(path: &Path) -> Result<Vec<EncryptedDevice>, Error> {
-    crate::medium::must_exist(path)?;
+    crate::medium::must_be_readable(path)?;
     let whole = path.canonicalize().map_err(|e| Error::system("look at", path, e))?;
     let name = whole.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let found = if drive::is_drive(path) && !whole.starts_with("/dev") {

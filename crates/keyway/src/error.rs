@@ -57,6 +57,14 @@ pub enum Error {
     /// A folder was named where a file or device belongs.
     #[error("{} is a folder", .0.display())]
     Folder(PathBuf),
+    /// What can hold no volume was named as one.
+    #[error("{} is {what}, not a volume", path.display())]
+    NoMedium {
+        /// It.
+        path: PathBuf,
+        /// What it is, with its article.
+        what: &'static str,
+    },
     /// A container of another kind.
     #[error("{} is {}, not a volume that can be opened here", path.display(), container.name())]
     Container {
@@ -399,6 +407,9 @@ pub enum Misuse {
     /// Everything of a volume, without a new name for it.
     #[error("everything in the volume needs a new folder to go to")]
     NeedsNewFolder,
+    /// Several that go to what is no folder here.
+    #[error("these go into a folder here, and {} is none", .0.display())]
+    GetIntoFolder(PathBuf),
     /// A path that ends in no name.
     #[error("{} is no name for something new", .0.display())]
     NoNewName(PathBuf),
@@ -442,6 +453,7 @@ explain! { Error, through Misuse | Disk | Store | Device | Layout | Cipher | Res
     },
     Self::System { path, source, .. } => { explain_io(source).about(path) },
     Self::Folder(path) => [NotSuitable State, NameVolumeNotFolder; path],
+    Self::NoMedium { path, .. } => [NotSuitable Contents, NameVolumeNotFolder; path],
     Self::Container { path, container } => [NotAVolume Contents,
         OpenContainer { container: container.word().to_owned(), path: path.clone() }; path],
     Self::HalfConverted { path, .. } => [Converting State, Resume { path: path.clone() }; path],
@@ -519,6 +531,7 @@ explain! { Misuse {
     Self::Unproven { by_nvme: false, .. } => [Usage Request, LoopbackOrTls],
     Self::Unproven { by_nvme: true, .. } => [Usage Request, LoopbackOrSecret],
     Self::NeedsNewFolder => [Usage Request, NameNewFolder],
+    Self::GetIntoFolder(path) => [NotSuitable State, MakeFolder { path: path.clone() }; path],
     Self::NoNewName(path) => [Usage Request, NameFolderOrNewFile; path],
     Self::PutNotAFile(path) => [Usage Request, OnlyFilesAndFolders; path],
     Self::PutNoLength(path) => [Usage Request, CopyItFirst; path],

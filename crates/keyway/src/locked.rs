@@ -7,7 +7,7 @@ use crate::medium;
 use crate::progress::Progress;
 use crate::sandbox::{Prepared, Sandbox};
 use crate::secrets::{PasswordSource, Secrets, Sources, Subject, Wanted, one_standard_input};
-use crate::session::{SessionError, refuse_if_open, refuse_if_written};
+use crate::session::{SessionError, naming_the_open_one, refuse_if_open, refuse_if_written};
 use crate::system_drive::SystemDrive;
 use crate::unlock::{Family, Key, UnlockArguments};
 use crate::volume::{OpenOptions, Volume};
@@ -97,7 +97,7 @@ impl<'a> LockedVolume<'a> {
         {
             return Err(half);
         }
-        free
+        free.map_err(|refused| naming_the_open_one(&self.path, self.arguments.partition, refused))
     }
 
     /// Refuses, before anyone is asked for a secret, a volume that can't be read from that offset on: the file or device

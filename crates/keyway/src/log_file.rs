@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::shown::{line, shown};
 use keyway_error::Explain;
 use keyway_fs::calendar;
+use keyway_store::is_no_text;
 use log::{LevelFilter, Log, Metadata, Record};
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;
@@ -28,6 +29,10 @@ static LOST: OnceLock<String> = OnceLock::new();
 /// It can't be written, is a link or no file.
 pub fn log_to(path: &Path) -> Result<(), Error> {
     let failed = |e: io::Error| Error::system("log to", path, e);
+    if is_no_text(path) {
+        let why = "what is there is no text: it may be a volume, which would be longer then";
+        return Err(failed(io::Error::new(io::ErrorKind::AlreadyExists, why)));
+    }
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let opened = rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
     let file = opened.map(File::from).map_err(|e| failed(e.into()))?;
@@ -131,6 +136,8 @@ mod tests {
         for wrong in ["", "none/log"] {
             assert!(matches!(log_to(&path(wrong)), Err(Error::System { .. })), "{wrong}");
         }
+        std::fs::write(path("volume"), [0xe9, 0x9d, 0xc3, 0x28]).expect("written");
+        assert!(log_to(&path("volume")).is_err_and(|e| e.explain().kind.word() == "exists"));
         symlink(path("elsewhere"), path("link")).expect("a link");
         assert!(log_to(&path("link")).is_err() && !path("elsewhere").exists());
         std::fs::write(path("log"), "before\n").expect("written");

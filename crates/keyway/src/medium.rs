@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// The system refuses, or somebody else has it.
 pub fn open(path: &Path, access: Access, caching: Caching) -> Result<FileStore, Error> {
+    // Of every verb it is told the same.
+    no_medium(path).map_or(Ok(()), Err)?;
     let mode = match access {
         Access::ReadOnly => OpenMode::ReadOnly,
         Access::ReadWrite => OpenMode::ReadWrite,
@@ -41,11 +43,36 @@ pub fn look_again<T, E: Explain>(look: impl Fn() -> Result<T, E>) -> Result<T, E
     look()
 }
 
-/// Checks that it is there and can be read: before anyone is asked for a password.
+/// Why what is there is plainly no volume.
+fn no_medium(path: &Path) -> Option<Error> {
+    let kind = path.metadata().ok()?.file_type();
+    let what = match () {
+        () if kind.is_dir() => "a folder",
+        () if kind.is_fifo() => "a pipe",
+        () if kind.is_socket() => "a socket",
+        () if kind.is_char_device() => "a character device",
+        () => return None,
+    };
+    Some(Error::NoMedium { path: path.to_owned(), what })
+}
+
+/// Checks that a volume's file or device is there and can be read: before anyone is asked for a password.
 ///
 /// # Errors
 /// It isn't, or is neither a file nor a block device.
 pub fn must_exist(path: &Path) -> Result<(), Error> {
+    let failed = |e| Error::system("open", path, e);
+    path.metadata().map_err(failed)?;
+    no_medium(path).map_or(Ok(()), Err)?;
+    // A pipe would keep whoever opens it waiting.
+    File::open(path).map(drop).map_err(failed)
+}
+
+/// The same of a drive, and of a file that is no volume's.
+///
+/// # Errors
+/// As [`must_exist`].
+pub(crate) fn must_be_readable(path: &Path) -> Result<(), Error> {
     let failed = |e| Error::system("open", path, e);
     let kind = path.metadata().map_err(failed)?.file_type();
     if kind.is_dir() {

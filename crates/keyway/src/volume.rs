@@ -68,7 +68,7 @@ impl Volume {
 /// The file system on a volume's sectors.
 pub(crate) fn files_in(device: Arc<Device>) -> Result<Files, Error> {
     let kind = Superblock::read(&device).ok().flatten().map(|found| found.type_name());
-    Ok(Files::open(device, kind)?)
+    Ok(Files::open(device, kind).map_err(|error| error.checked_by(kind.unwrap_or_default()))?)
 }
 
 fn available(size: u64, offset: u64, length: Option<u64>) -> Result<u64, Error> {

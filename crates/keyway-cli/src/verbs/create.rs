@@ -71,6 +71,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let question = plan.loses.map(|_| said("create loses", &lost));
     let once = plan.told_once();
     out.must_be_heard(once)?;
+    plan.warnings.iter().for_each(|warning| out.warn(warning));
     if !args.dry.go_on(&plan, question.as_deref(), out)? {
         return Ok(());
     }
@@ -79,7 +80,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         _ => "filling".to_owned(),
     };
     let made = plan.run(&Terminal, &Later::new(label))?;
-    out.warnings(&made.warnings);
+    out.warnings(&made.told_last);
     out.told(&made, || words(&made, args), once.map(|_| || said("create untold", &made.untold())))
 }
 

@@ -4,8 +4,7 @@ use crate::failure::STANDARD_OUTPUT;
 use crate::output::raw_stdout;
 use crate::progress::stop_on_signals;
 use crate::verbs::*;
-use keyway::files::parse;
-use keyway::inside::{Destination, Existing};
+use keyway::inside::{Existing, ToGet};
 
 /// Copy files and folders out of a volume, with no mount and no root
 ///
@@ -23,28 +22,25 @@ pub(crate) struct Args {
     confined: SandboxArgs,
     #[command(flatten)]
     target: VolumeArgs,
-    /// The file or folder in it, or a pattern for several: '*.jpg', '/photos/**'
-    path: OsString,
-    /// Where it goes: a folder, or a new name; `-` is standard output. This folder when left out
-    #[arg(default_value = ".")]
-    to: PathBuf,
+    /// The files and folders in it, or patterns: '*.jpg', '/photos/**'; and, as the last of two or more words, where they go:
+    /// a folder, or for one a new name; `-` is standard output. This folder when left out
+    #[arg(required = true, value_name = "PATH... [TO]")]
+    paths: Vec<OsString>,
 }
 
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    let path = parse(&args.path)?;
     let existing = Existing { replace: args.force, keep_same: args.skip_existing };
-    let to = Destination::named(&args.to, path.last().map(OsString::as_os_str), existing)?;
+    let what = ToGet::named(&args.paths, existing)?;
     let mut volume = args.confined.around(args.target.locked()?);
-    volume.sandbox = volume.sandbox.map(|sandbox| sandbox.copying_to(to.as_ref().map(Destination::folder)));
+    volume.sandbox = volume.sandbox.map(|sandbox| sandbox.copying_to(what.folder()));
     let mut inside = volume.open_files(Access::ReadOnly)?;
     out.warnings(&inside.warnings);
-    let Some(to) = to else {
-        return Ok(inside.read(&path, raw_stdout()?, Path::new(STANDARD_OUTPUT))?);
-    };
+    if what.folder().is_none() {
+        return Ok(inside.read(&what, raw_stdout()?, Path::new(STANDARD_OUTPUT))?);
+    }
     inside.meet(existing);
     inside.stop_when(stop_on_signals()?);
-    let mut copied = inside.get(&path, &to, &mut |one| out.not_done(one))?;
-    copied.path = PathBuf::from(&args.path);
+    let copied = inside.get(&what, &mut |one| out.not_done(one))?;
     if !copied.is_complete {
         return Err(Failure::in_part(json!(copied)));
     }

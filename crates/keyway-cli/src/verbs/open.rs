@@ -64,7 +64,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume.protect = args.protect.wanted(args.protect_hidden);
     // What is open is mounted, and no secret is asked for again.
     if let Some(at) = &args.mountpoint
-        && let Some(plan) = mount_open(&volume.path, at, &args.mount_options, args.read_only)?
+        && let Some(plan) =
+            mount_open(&volume.path, volume.arguments.partition, at, &args.mount_options, args.read_only)?
     {
         warn_of_hidden(args.mountpoint.as_deref(), out);
         if !args.on.dry.go_on(&plan, None, out)? {

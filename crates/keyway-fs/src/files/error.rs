@@ -35,6 +35,15 @@ pub enum FilesError {
     /// The file system contradicts itself.
     #[error("the file system is damaged: {0}")]
     Damaged(String),
+    /// The same, of a kind of file system whose own tools find out more.
+    #[error("{error}")]
+    ToCheck {
+        /// What is wrong.
+        #[source]
+        error: Box<Self>,
+        /// What checks it.
+        checker: &'static str,
+    },
     /// No such entry.
     #[error("there is no /{} in it", named(.0))]
     NotFound(OsString),
@@ -82,6 +91,12 @@ pub enum FilesError {
     /// The place outside of it is taken: nothing is overwritten there unasked.
     #[error("{} exists already", named(.0))]
     InTheWay(PathBuf),
+    /// What would be replaced is the volume that is copied from.
+    #[error("{} is the volume itself, and is not replaced by what is in it", named(.0))]
+    IsTheVolume(PathBuf),
+    /// What would be replaced is another volume that is open.
+    #[error("{} is a volume that is open", named(.0))]
+    IsOpen(PathBuf),
     /// It does not fit.
     #[error("there is room for {} in it, and {} are to be written", words(*free), words(*wanted))]
     NoRoom {
@@ -184,6 +199,8 @@ explain! { FilesError, through Store {
     Self::Unreadable(_) | Self::CanNotWrite(_) | Self::Unsupported(_) => [Unsupported Machine, MountVolume],
     Self::Unclean { checker: Self::CHKDSK } => [Unclean State, LetWindowsCheck],
     Self::Unclean { checker } => [Unclean State, CheckFirst { checker: (*checker).to_owned() }],
+    Self::ToCheck { checker: Self::CHKDSK, .. } => [DamagedFilesystem Contents, LetWindowsRepair],
+    Self::ToCheck { checker, .. } => [DamagedFilesystem Contents, CheckFirst { checker: (*checker).to_owned() }],
     Self::Damaged(_) => [DamagedFilesystem Contents, CheckFileSystem],
     Self::Endless(_) => [DamagedFilesystem Contents, CheckWithTools],
     Self::NotFound(_) => [NotFound State, ListFolder],
@@ -200,6 +217,8 @@ explain! { FilesError, through Store {
     Self::BadNames { .. } => [Usage Request, RenameOrSkipUnfit],
     Self::Exists(_) => [Exists State, OtherNameOrForce],
     Self::InTheWay(path) => [Exists State, OtherNameOrForce; path],
+    Self::IsTheVolume(path) => [Exists State, OtherPath; path],
+    Self::IsOpen(path) => [InUse InUse, OtherPath; path],
     Self::NoRoomForBoth { .. } => [NoSpace State, RemoveOldFirst],
     Self::NoRoomBeforeHidden { .. } => [HiddenVolume State, RemoveSomething],
     Self::NoRoom { .. } | Self::NoRoomForFiles { .. } => [NoSpace State, RemoveSomething],
@@ -211,6 +230,22 @@ explain! { FilesError, through Store {
 impl FilesError {
     /// What checks an NTFS: Windows.
     pub const CHKDSK: &'static str = "chkdsk";
+
+    /// The same, with what checks a damaged file system of that kind, as [`Files::open`](super::Files::open) takes it.
+    #[must_use]
+    pub fn checked_by(self, kind: &str) -> Self {
+        let checker = match kind {
+            "vfat" => "fsck.fat",
+            "exfat" => "fsck.exfat",
+            "ext2" | "ext3" | "ext4" => "e2fsck",
+            "ntfs" => Self::CHKDSK,
+            _ => return self,
+        };
+        match self {
+            Self::Damaged(_) | Self::Endless(_) => Self::ToCheck { error: Box::new(self), checker },
+            other => other,
+        }
+    }
 
     /// An error that came through a library's reader: the store's own where it is one.
     pub(crate) fn from_io(error: io::Error) -> Self {

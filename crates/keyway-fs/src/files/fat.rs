@@ -41,6 +41,47 @@ fn opened(window: Window) -> Result<fatfs::FileSystem<Window>, FilesError> {
     fatfs::FileSystem::new(window, FsOptions::new()).map_err(FilesError::from_io)
 }
 
+/// So much of the tables is compared: what is written over a beginning, or is one of another file system, shows there.
+const COMPARED: u64 = 64 << 10;
+
+/// Refuses to write where the table is none: of noise, or of zeros, it would be told that it is full, or empty. What can be read is
+/// read all the same. The first entry repeats the medium's byte of the boot sector, all other bits being set; the second table is a copy of the first, unless
+/// it says otherwise (Microsoft's FAT specification, "FAT Data Structure", "Boot Sector and BPB").
+fn must_agree(window: &Window) -> Result<(), FilesError> {
+    let mut boot = [0; 64];
+    window.read_exact_at(&mut boot, 0).map_err(FilesError::from_io)?;
+    let number = |at: usize, len: usize| {
+        boot.iter().skip(at).take(len).rev().fold(0u64, |n, byte| n << 8 | u64::from(*byte))
+    };
+    let (sector, start, tables) = (number(11, 2), number(14, 2), number(16, 1));
+    let is_wide = number(22, 2) == 0;
+    let length = if is_wide { number(36, 4) } else { number(22, 2) } * sector;
+    if tables == 0 || length < 8 {
+        // fatfs says what is wrong.
+        return Ok(());
+    }
+    let read = |table: u64| {
+        let mut bytes = vec![0; length.min(COMPARED) as usize];
+        let at = start * sector + table * length;
+        window.read_exact_at(&mut bytes, at).map(|()| bytes).map_err(FilesError::from_io)
+    };
+    let damaged = |what: &str| Err(FilesError::Damaged(what.to_owned()));
+    let first = read(0)?;
+    // In FAT12 the next byte belongs to the second entry as well.
+    match first.as_slice() {
+        [media, 0xff, ..] if *media == number(21, 1) as u8 => {}
+        _ => return damaged("its table of clusters does not begin as one"),
+    }
+    // One of FAT32 may say that only one of them is kept.
+    let mirrored = !is_wide || number(40, 2) & 0x80 == 0;
+    // Windows notes in the second entry, and not in each table, that it was not unmounted.
+    let behind = |table: &[u8]| table.get(8..).map(<[u8]>::to_vec);
+    if tables > 1 && mirrored && behind(&read(1)?) != behind(&first) {
+        return damaged("its two tables of clusters differ");
+    }
+    Ok(())
+}
+
 /// How many clusters a FAT32 has that is too small for fatfs (Microsoft's FAT specification, "Boot Sector and BPB").
 fn few_clusters(boot: &[u8; 512]) -> Option<u64> {
     let number = |at: usize, len: usize| {
@@ -194,7 +235,10 @@ fn change(
     let bad = || FilesError::BadName(name.to_owned());
     let parent = std::str::from_utf8(parent).map_err(|_| bad())?;
     let text = must_be_name(name)?;
+    let raw = window.clone();
     let fs = opened(window)?;
+    // First: a table of noise says as well that it was not unmounted.
+    must_agree(&raw)?;
     must_be_clean(&fs)?;
     let done = work(&fs, parent, text);
     // Also after an error: the count of free clusters has changed.
@@ -218,6 +262,8 @@ pub(crate) fn must_be_name(name: &OsStr) -> Result<&str, FilesError> {
 pub(crate) fn must_fit(window: Window, entries: &[NewEntry<'_>]) -> Result<(), FilesError> {
     let raw = window.clone();
     let fs = opened(window)?;
+    // First: a table of noise says as well that it was not unmounted.
+    must_agree(&raw)?;
     must_be_clean(&fs)?;
     let stats = fs.stats().map_err(FilesError::from_io)?;
     let cluster = u64::from(stats.cluster_size());
@@ -353,10 +399,15 @@ fn put_into(
     written
 }
 
-/// What fatfs says where there is no room: that its count of free clusters was wrong, or the root can't grow.
+/// What fatfs says where there is no room: the root can't grow; or it has no free cluster, and as many as are needed were counted.
 fn full(e: io::Error, name: &str) -> FilesError {
-    let is_full = e.kind() == io::ErrorKind::WriteZero || e.to_string() == "No space left on device";
-    if is_full { FilesError::Full(name.into()) } else { FilesError::from_io(e) }
+    match e.kind() {
+        io::ErrorKind::WriteZero => FilesError::Full(name.into()),
+        _ if e.to_string() == "No space left on device" => {
+            FilesError::Damaged("its count of free clusters is wrong".to_owned())
+        }
+        _ => FilesError::from_io(e),
+    }
 }
 
 /// Copies exactly `len` bytes.

@@ -2,7 +2,7 @@
 
 use super::entry::{Contents, Entry, EntryKind, Problem};
 use super::error::FilesError;
-use super::mounted::beside;
+use super::mounted::{BESIDE, beside};
 use super::names::is_safe;
 use super::pattern::{At, Pattern};
 use super::volume::Files;
@@ -12,16 +12,17 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 use std::cell::OnceCell;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// How deep folders may lie in each other: deeper than people nest them, and than a path here reaches.
-const DEEPEST: usize = 128;
+pub(super) const DEEPEST: usize = 128;
 
 /// How many entries one copy may make.
 const MOST: u64 = 10_000_000;
@@ -90,6 +91,34 @@ impl Files {
             _ => copy.file(what, into.as_fd(), name, &path)?,
         }
         Ok((copy.got, copy.failures == 0))
+    }
+
+    /// Copies what is in a folder into one that is there: a copy of it that was begun goes on. Otherwise as [`get`](Self::get).
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn get_within(
+        &mut self,
+        what: &Entry,
+        folder: &Path,
+        tell: &mut dyn FnMut(Taken<'_>),
+    ) -> Result<(Got, bool), FilesError> {
+        let contents = self.entries(what)?;
+        let made = opened(folder)?;
+        let mut copy = Copy::new(self, tell);
+        copy.within(contents, &made, folder, 0)?;
+        stamp(&made, what);
+        Ok((copy.got, copy.failures == 0))
+    }
+
+    /// Whether a folder here that holds these names is a copy of that one that was begun under a name of its own: each of them is
+    /// a name there.
+    pub fn is_begun(&mut self, what: &Entry, names: &[OsString]) -> bool {
+        let Ok(contents) = self.entries(what) else { return false };
+        // What somebody killed left of a file that was not whole.
+        let mut names =
+            names.iter().filter(|name| !name.as_bytes().starts_with(BESIDE.as_bytes())).peekable();
+        names.peek().is_some() && names.all(|name| contents.entries.iter().any(|entry| entry.name == *name))
     }
 
     /// Copies everything that matches a pattern into a folder here, each to its path behind the part of the pattern
@@ -221,7 +250,7 @@ impl<'a> Copy<'a> {
         if depth > DEEPEST {
             return Err(FilesError::Endless("folders lie in each other without end"));
         }
-        let Contents { entries, problems } = self.files.entries(what)?;
+        let contents = self.files.entries(what)?;
         let is_new = match mkdirat(into, name, Mode::RWXU) {
             Err(Errno::EXIST) if self.files.existing.may_be_there() => false,
             made => made.map(|()| true).map_err(|e| host("make", path, e.into()))?,
@@ -236,14 +265,26 @@ impl<'a> Copy<'a> {
             self.count(|got| got.folders += 1)?;
             (self.tell)(Taken::Made(path));
         }
-        for entry in &entries {
+        self.within(contents, &made, path, depth)?;
+        stamp(&made, what);
+        Ok(())
+    }
+
+    /// Copies what is in a folder into one that is open here.
+    fn within(
+        &mut self,
+        contents: Contents,
+        made: &OwnedFd,
+        path: &Path,
+        depth: usize,
+    ) -> Result<(), FilesError> {
+        for entry in &contents.entries {
             self.entry(entry, made.as_fd(), path, depth)?;
         }
-        for Problem { name, error } in problems {
+        for Problem { name, error } in contents.problems {
             let path = name.map_or_else(|| path.to_owned(), |name| place(path, &name));
             self.failed(&path, error)?;
         }
-        stamp(&made, what);
         Ok(())
     }
 

@@ -26,6 +26,7 @@ mod ntfs_orphans;
 mod pattern;
 mod pending;
 mod put;
+mod spare;
 mod volume;
 mod window;
 
@@ -39,6 +40,7 @@ pub(crate) use names::folded;
 pub use names::parse;
 pub(crate) use ntfs::{must_be_plain, told as ntfs_told, valid_length};
 pub use pattern::Pattern;
+pub use spare::Spared;
 pub use volume::Files;
 pub(crate) use volume::guarded;
 pub(crate) use window::{LOOK, Window};

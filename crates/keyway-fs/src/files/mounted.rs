@@ -392,12 +392,15 @@ fn copy(
     Ok(ControlFlow::Continue(()))
 }
 
+/// How a name begins that a file has until it is whole.
+pub(super) const BESIDE: &str = ".keyway-put-";
+
 /// A name that nobody has, for a file that will take another one's place.
 pub(super) fn beside() -> Result<OsString, FilesError> {
     let mut random = [0; 8];
     let got = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
     got.map_err(|e| host("make", Path::new("a new name"), e))?;
-    Ok(format!(".keyway-put-{:016x}", u64::from_ne_bytes(random)).into())
+    Ok(format!("{BESIDE}{:016x}", u64::from_ne_bytes(random)).into())
 }
 
 fn shown(path: &[OsString]) -> PathBuf {

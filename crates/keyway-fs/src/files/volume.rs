@@ -3,6 +3,7 @@
 use super::entry::{Contents, Entry, EntryKind, Existing, Problem, Reader};
 use super::error::{FilesError, whole};
 use super::names::folded;
+use super::spare::Spared;
 use super::window::{self, Window};
 use super::{exfat, exfat_put, ext, fat, ntfs};
 use keyway_store::Store;
@@ -23,6 +24,8 @@ pub struct Files {
     pub(super) stop: Arc<AtomicBool>,
     /// What becomes of files that are where a copy goes.
     pub(super) existing: Existing,
+    /// What is not replaced by it whatever that says.
+    pub(super) spared: Vec<Spared>,
 }
 
 impl Files {
@@ -56,7 +59,8 @@ impl Files {
                 other => return Err(FilesError::Unreadable(other)),
             })
         })?;
-        Ok(Self { fs, window, kind, writer: None, stop: Arc::default(), existing: Existing::default() })
+        let (stop, existing, spared) = (Arc::default(), Existing::default(), Vec::new());
+        Ok(Self { fs, window, kind, writer: None, stop, existing, spared })
     }
 
     /// The file system's name, as the probe gave it.

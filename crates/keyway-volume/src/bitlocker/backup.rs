@@ -105,6 +105,17 @@ pub enum BackupError {
          not be read any more"
     )]
     OtherKey,
+    /// It is from before a resize, or from the midst of a conversion.
+    #[error(
+        "the backup is from when {backup} bytes of this volume were encrypted, and now {present} are, or its metadata lies \
+         elsewhere now: some of the data could not be read any more"
+    )]
+    OtherExtent {
+        /// Encrypted bytes as the backup has it.
+        backup: u64,
+        /// Encrypted bytes as the volume has it.
+        present: u64,
+    },
     /// The metadata could not be written.
     #[error(transparent)]
     Write(#[from] RewriteError),
@@ -119,6 +130,7 @@ explain! { BackupError, through Open | Make | Write {
     Self::OtherVolume { .. } | Self::OtherSize { .. } => [OtherVolume State, Force],
     Self::Remains { .. } => [Ambiguous State, CopyReadOnly],
     Self::OtherKey => [OtherKey State, Force],
+    Self::OtherExtent { .. } => [OtherExtent State, Force],
     Self::FirstSector(_) => [PartlyWritten Medium, TryOnAnotherDrive],
 } }
 
@@ -272,6 +284,14 @@ impl HeaderBackup {
             let data_key = |block: &Block| block.dataset.entries.sealed(role::DATA_KEY).cloned();
             if present.as_ref().is_some_and(|p| data_key(p.block()) != data_key(&self.block)) {
                 return Err(BackupError::OtherKey);
+            }
+            let extent =
+                |block: &Block| (block.state.code(), block.encrypted_bytes, block.copies, block.boot_backup);
+            let other =
+                present.as_ref().map(Metadata::block).filter(|there| extent(there) != extent(&self.block));
+            if let Some(there) = other {
+                let (backup, present) = (self.block.encrypted_bytes, there.encrypted_bytes);
+                return Err(BackupError::OtherExtent { backup, present });
             }
         }
         // Copies that are damaged first, the one that counts last.

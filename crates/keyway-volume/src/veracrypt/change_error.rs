@@ -92,6 +92,17 @@ pub enum ChangeError {
     /// The backup belongs to another volume, or to this one before it was made anew.
     #[error("this volume has other master keys than the backup: restoring it would make the data unreadable")]
     OtherMasterKeys,
+    /// The backup is from before the volume got another size.
+    #[error(
+        "the backup is from when this volume had {backup} bytes of data, and it has {now} now: with that size its file \
+         system would be cut, or end behind the volume"
+    )]
+    OtherSize {
+        /// Bytes of data in the backup.
+        backup: u64,
+        /// Bytes of data that the volume has.
+        now: u64,
+    },
     /// Neither a header nor the data says that the backup is this volume's.
     #[error(
         "nothing shows that the backup is of this volume: no header that is there opens with this secret, and the backup's \
@@ -153,5 +164,6 @@ explain! { ChangeError, through Open | Make {
     Self::NotABackup { path, .. } => [NotABackup Contents, NameHeaderBackup; path],
     Self::BackupFile { path, source } => { explain_io(source).about(path) },
     Self::OtherMasterKeys | Self::NothingShown => [OtherMasterKeys State, CheckBackup],
+    Self::OtherSize { .. } => [OtherExtent State, CheckBackup],
     Self::NoCopy => [Failed State, RestoreFromFile],
 } }

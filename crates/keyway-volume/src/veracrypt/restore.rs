@@ -102,8 +102,8 @@ pub fn header_restore(
         RestoreFrom::File(_) => [opened.place].into_iter().chain(copy).collect(),
     };
     if guard == KeysGuard::Same {
-        let has_its_keys = refuse_other_keys(store, opened, &seal, &places)?;
         let from_outside = matches!(from, RestoreFrom::File(_)) && opened.place != HeaderLocation::System;
+        let has_its_keys = refuse_other_keys(store, opened, &seal, &places, from_outside)?;
         if from_outside && !has_its_keys && !shows_a_file_system(store, &unlocked.layout) {
             return Err(ChangeError::NothingShown);
         }
@@ -118,14 +118,17 @@ fn shows_a_file_system(store: &dyn Store, layout: &Layout) -> bool {
     Superblock::read(&Plain { store, layout }).is_ok_and(|found| found.is_some())
 }
 
-/// A header that still opens with the secret says which master keys the data has. Whether there is one.
+/// A header that still opens with the secret says which master keys the data has, and how much of it there is: a backup from
+/// before a resize has its keys. Whether there is one.
 fn refuse_other_keys(
     store: &dyn Store,
     opened: &OpenedHeader,
     seal: &Seal<'_>,
     places: &[HeaderLocation],
+    from_outside: bool,
 ) -> Result<bool, ChangeError> {
-    let mut opens = false;
+    // The copy at the end is one of the volume's headers itself, and a system's extent is looked at below.
+    let (mut opens, mut fits, mut now) = (false, !from_outside, 0);
     for place in places {
         let Some(offset) = place.offset(store.size()) else { continue };
         // A header that can't be read is what a restore is for.
@@ -140,9 +143,24 @@ fn refuse_other_keys(
         if *place == HeaderLocation::System {
             refuse_other_extent(&opened.header, there.as_ref())?;
         }
-        opens |= there.is_some();
+        if let Some(there) = there {
+            let extent = |header: &Header| {
+                [
+                    header.encrypted_start,
+                    header.encrypted_bytes,
+                    header.volume_bytes,
+                    header.sector_bytes.into(),
+                ]
+            };
+            opens = true;
+            fits |= extent(&there) == extent(&opened.header);
+            now = there.volume_bytes;
+        }
     }
-    Ok(opens)
+    match opens && !fits {
+        true => Err(ChangeError::OtherSize { backup: opened.header.volume_bytes, now }),
+        false => Ok(opens),
+    }
 }
 
 /// A system's header says how far its encryption has come, and no other place does.

@@ -47,8 +47,27 @@ impl ConversionOutcome {
     /// What is typed beside a password to open the volume that came of this request.
     pub fn needs(&self, of: &ConversionRequest) -> String {
         if self.format == "veracrypt" {
-            return options(of.new_or_own(), "");
+            // Of the old secret stays what has no other in its place.
+            let (own, mut opens) = (&of.sources.password, of.new_or_own().clone());
+            if self.new_format.is_none() {
+                opens.pim = opens.pim.or(own.pim);
+                if opens.keyfiles.is_empty() {
+                    opens.keyfiles.clone_from(&own.keyfiles);
+                }
+            }
+            return options(&opens, "");
         }
+        self.opens_bitlocker(of)
+    }
+
+    /// What goes on with it where it was paused, as it is typed, with all that opens it but what is asked for.
+    pub fn resume_with(&self, of: &ConversionRequest) -> String {
+        let bitlocker = [Some(self.format), self.new_format].contains(&Some("bitlocker"));
+        let opens = if bitlocker { self.opens_bitlocker(of) } else { String::new() };
+        of.resume_with(self.new_format.is_some()) + &opens
+    }
+
+    fn opens_bitlocker(&self, of: &ConversionRequest) -> String {
         let named = &of.sources;
         match (&self.made.keys, &of.goal) {
             (Some(keys), Goal::Encrypt(new) | Goal::Reencrypt(new)) => {

@@ -2,9 +2,11 @@
 
 use crate::create::{ProtectorOptions, method};
 use crate::error::{Error, about};
-use crate::secrets::{PasswordSource, Sources, Subject, one_standard_input};
+use crate::secrets::{PasswordSource, SecretFrom, Sources, Subject, one_standard_input};
 use crate::session::ServingProgram;
-use crate::under_way::{ConversionRefusal, absolute, beside};
+use crate::shown::for_shell;
+use crate::spelled::options;
+use crate::under_way::{ConversionRefusal, absolute, beside, resume_with};
 use crate::unlock::{Family, UnlockArguments};
 use keyway_attach::path_text;
 use keyway_attach::session::Attachment;
@@ -169,6 +171,20 @@ impl ConversionRequest {
             }
             _ => None,
         }
+    }
+
+    /// What goes on with it, as it is typed, with the journal and all that opens the volume but what is asked for.
+    pub fn resume_with(&self, changes_format: bool) -> String {
+        let password = match &self.new.password {
+            // Of two formats both passwords are asked for. Otherwise nobody knows that there is another.
+            Some(from) if !changes_format => match from {
+                SecretFrom::File(path) => format!(" --new-password-file {}", for_shell(path)),
+                _ => " --new-password-file -".to_owned(),
+            },
+            _ => String::new(),
+        };
+        let begin = resume_with(&self.path, self.journal.as_deref());
+        begin + &options(&self.sources.password, "") + &password + &options(&self.new, "new-")
     }
 
     /// What opens the new volume: its own secret, or the old one's.

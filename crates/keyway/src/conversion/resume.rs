@@ -6,19 +6,23 @@ use super::job::{Job, Next, Prepared, With};
 use super::outcome::Made;
 use super::plan::{Contents, ConversionPlan};
 use super::request::{ConversionRequest, read_twice};
-use crate::error::Error;
+use crate::error::{Error, Misuse};
 use crate::medium;
 use crate::progress::{Note, Progress};
-use crate::secrets::{PasswordSource, Sources, Subject, Wanted, one_standard_input};
+use crate::protectors::SecretChange;
+use crate::secret_role::SecretRole;
+use crate::secrets::{
+    PasswordSource, Question, Secrets as Asked, Sources, Subject, Wanted, one_standard_input,
+};
 use crate::under_way::{
-    ConversionError, ConversionRefusal, Found, JournalFile, is_paused_volume, percentage,
+    ConversionError, ConversionRefusal, Found, JournalFile, is_paused_volume, not_the_same, percentage,
 };
 use crate::unlock::VolumeFormat;
 use keyway_convert::bitlocker::{self as convert, Next as NextRun, Proof};
 use keyway_convert::cross_format::{self, BothSecrets, Direction};
 use keyway_convert::veracrypt::{self, ResumeSecrets};
 use keyway_convert::{ConversionKind, ConvertError, PlannedConversion};
-use keyway_error::{Explain, Fault};
+use keyway_error::{Explain, Fault, Kind};
 use keyway_fs::FoundFileSystem;
 use keyway_secret::SecretBytes;
 use keyway_store::{FileStore, Store};
@@ -39,7 +43,7 @@ struct Resumption {
 /// anything is written or removed.
 pub(super) fn resumption(request: &ConversionRequest) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     let path = &*request.path;
-    let before = is_under_way(&medium::look(path)?)?;
+    let before = is_under_way(&medium::look(path)?).map_err(|e| not_the_same(path, e))?;
     refuse_if_used(path)?;
     let store = claim_to_resume(path)?;
     // Looked for again, now that nobody else can write to it.
@@ -189,7 +193,8 @@ fn resume_veracrypt(
     one_standard_input([own, new])?;
     let mut old = own.read(Wanted::Password, &subject, with.secrets)?;
     let other = match new.is_given() {
-        true => Some(new.read(Wanted::Password, &subject, with.secrets)?),
+        // As when it began: what isn't named is what it was.
+        true => Some(SecretChange::from(new).over(&old, Wanted::Password, &subject, with.secrets)?),
         false => None,
     };
     let file = journal.as_ref().map(JournalFile::store);
@@ -220,24 +225,33 @@ fn resume_cross_format(
     file: JournalFile,
 ) -> Result<Next, Error> {
     let (request, mark) = (with.request, found.mark);
-    let (own, same) = (&request.sources.password, PasswordSource::new());
+    let (own, same, other) = (&request.sources.password, PasswordSource::new(), PasswordSource::new());
+    let more_than_a_password = own.pim.is_some() || !own.keyfiles.is_empty();
     let (veracrypt, bitlocker) = match mark.direction {
         Direction::ToBitLocker if request.new.is_given() => (own, &request.new),
         // What the recovery password or startup key opens needs no password besides.
         Direction::ToBitLocker if request.sources.names_bitlocker() => (own, &same),
+        // No BitLocker volume was begun with these: its password is another one.
+        Direction::ToBitLocker if more_than_a_password => (own, &other),
         _ => (request.new_or_own(), own),
     };
-    let in_new = !request.new.is_given() && (own.pim.is_some() || !own.keyfiles.is_empty());
-    if in_new && mark.direction == Direction::ToVeraCrypt {
+    if !request.new.is_given() && more_than_a_password && mark.direction == Direction::ToVeraCrypt {
         return Err(ConversionError::NewKeyfiles(request.path.clone()).into());
     }
     read_twice(veracrypt, bitlocker)?;
     let (of_veracrypt, of_bitlocker) = (std::ptr::eq(veracrypt, own), std::ptr::eq(bitlocker, own));
     let sources = Sources { password: bitlocker.clone(), ..request.sources.clone() };
-    let mut bitlocker = sources.bitlocker_key_of(&request.path, with.secrets, || {
+    let is_other = std::ptr::eq(bitlocker, &other);
+    let [subject, asked] = ["VeraCrypt", "BitLocker"]
+        .map(|format| Subject::Named(format!("{} as a {format} volume", request.name())));
+    let asked = AskedAs { secrets: with.secrets, subject: asked };
+    let key = sources.bitlocker_key_of(&request.path, &asked, || {
         cross_format::look(&mark, &store, file.store()).map_err(|e| request.said(e))
+    });
+    let mut bitlocker = key.map_err(|error| match error.explain().kind {
+        Kind::NoSecret if is_other => Misuse::NoPassword(SecretRole::New).into(),
+        _ => error,
     })?;
-    let subject = Subject::Named(format!("{} as a VeraCrypt volume", request.name()));
     let mut veracrypt = veracrypt.read(Wanted::Password, &subject, with.secrets)?;
     let opens = |password: SecretBytes| {
         let typed = [bitlocker::Secret::Password(SecretBytes::copy_of(&password))];
@@ -285,6 +299,18 @@ fn resume_cross_format(
         journal: Some(file),
         made: Made::default(),
     })))
+}
+
+/// Somebody who is asked for the secret of one of the two volumes, by a name that says which.
+struct AskedAs<'a> {
+    secrets: &'a dyn Asked,
+    subject: Subject,
+}
+
+impl Asked for AskedAs<'_> {
+    fn answer(&self, question: &Question<'_>) -> Result<Option<SecretBytes>, Error> {
+        self.secrets.answer(&Question { subject: &self.subject, ..*question })
+    }
 }
 
 /// Which of the two secrets it was that opened nothing.

@@ -10,6 +10,7 @@ use crate::detect::must_be_noise;
 use crate::error::Error;
 use crate::medium;
 use crate::progress::tell_weakness;
+use crate::protectors::SecretChange;
 use crate::secrets::{Wanted, one_standard_input};
 use crate::under_way::ConversionRefusal;
 use crate::unlock::VolumeFormat;
@@ -181,7 +182,10 @@ impl Job for Reencryption {
             request.sources.veracrypt_key(&request.path, &request.arguments, with.secrets, with.progress)?;
         let (store, opened) = open(with, &old)?;
         let other = match request.new.is_given() {
-            true => Some(request.new.read(Wanted::NewPassword, &subject, with.secrets)?),
+            true => {
+                let change = SecretChange::from(&request.new);
+                Some(change.over(&old, Wanted::NewPassword, &subject, with.secrets)?)
+            }
             false => None,
         };
         let weakness = other.as_ref().and_then(|new| Weakness::of_secrets(new, self.new.hash()));

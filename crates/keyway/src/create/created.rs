@@ -36,6 +36,9 @@ pub struct Created {
     pub details: CreatedDetails,
     /// What its owner should know.
     pub warnings: Vec<String>,
+    /// What of it was not told before the volume was made.
+    #[serde(skip)]
+    pub told_last: Vec<String>,
 }
 
 /// What only one format has.

@@ -21,6 +21,7 @@ pub use keyway_fs::mkfs::FileSystem;
 pub use keyway_volume::HashName;
 pub use keyway_volume::bitlocker::{Method, NewProtectors};
 pub use place::NewPlace;
+pub(crate) use place::Overcommitted;
 pub use plan::{CreateLoss, CreatePlan, CreateRequest, PlannedDetails};
 pub use protectors::{KeyFiles, ProtectorOptions, protector_id};
 pub use veracrypt::{VeraCryptCreated, VeraCryptOptions};

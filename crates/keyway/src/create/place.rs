@@ -2,7 +2,10 @@
 
 use crate::error::{Error, Misuse, about};
 use crate::key_file::must_take_files;
+use keyway_store::size::words;
+use keyway_volume::veracrypt::must_have_room;
 use keyway_volume::veracrypt::{CreateError, Existing, Space, Target};
+use std::fmt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -75,5 +78,32 @@ impl NewPlace {
             }
         };
         target.map_err(about(&self.path))
+    }
+}
+
+/// A file that has no room set aside, and can grow larger than there is room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Overcommitted {
+    bytes: u64,
+    free: u64,
+}
+
+impl Overcommitted {
+    /// One that is at `path` or goes there, and can grow by so many bytes until it has `bytes`.
+    pub(crate) fn find(path: &Path, more: u64, bytes: u64) -> Option<Self> {
+        match must_have_room(path, more) {
+            Err(CreateError::NoSpace { available: free, .. }) => Some(Self { bytes, free }),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Overcommitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (bytes, free) = (words(self.bytes), words(self.free));
+        write!(
+            f,
+            "the file can grow to {bytes}, and only {free} are free where it lies: when these are used, what is written to the volume fails"
+        )
     }
 }

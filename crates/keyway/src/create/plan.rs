@@ -2,7 +2,7 @@
 
 use super::bitlocker::{BitLockerCreated, BitLockerOptions, method};
 use super::created::{Created, CreatedDetails};
-use super::place::NewPlace;
+use super::place::{NewPlace, Overcommitted};
 use super::protectors::ProtectorOptions;
 use super::veracrypt::{VeraCryptCreated, VeraCryptOptions};
 use crate::detect;
@@ -10,7 +10,7 @@ use crate::disk;
 use crate::error::{Error, Misuse, about};
 use crate::log_file;
 use crate::medium;
-use crate::progress::{Progress, Stage};
+use crate::progress::{Progress, Stage, tell_weakness};
 use crate::secrets::{PasswordSource, Question, Secrets, Subject, Wanted, one_standard_input};
 use crate::session::refuse_if_open;
 use crate::unlock::{Family, UnlockArguments};
@@ -22,7 +22,7 @@ use keyway_fs::mkfs::{FileSystem, MkfsError};
 use keyway_store::Store;
 use keyway_volume::bitlocker::{self, Method, RecoveryPassword};
 use keyway_volume::veracrypt::{self, BACKUP_GROUP_BYTES, CreateError, HEADERS_BYTES};
-use keyway_volume::{HashName, Secrets as VeraCryptSecret};
+use keyway_volume::{HashName, Secrets as VeraCryptSecret, Weakness};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -86,6 +86,9 @@ pub struct CreatePlan {
     /// What only one format has.
     #[serde(flatten)]
     pub details: PlannedDetails,
+    /// What whoever wants it should know before.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
     #[serde(skip)]
     request: CreateRequest,
     #[serde(skip)]
@@ -197,6 +200,8 @@ impl CreateRequest {
         if matches!(loses, Some(CreateLoss::File | CreateLoss::OuterEnd)) {
             refuse_if_open(&self.path, Access::ReadWrite)?;
         }
+        let sparse = place.as_ref().and_then(|place| place.bytes).filter(|_| self.quick);
+        let overcommitted = sparse.and_then(|bytes| Overcommitted::find(&self.path, bytes, bytes));
         Ok(CreatePlan {
             path: self.path.clone(),
             format: self.format,
@@ -208,6 +213,7 @@ impl CreateRequest {
             label: self.label.clone(),
             loses,
             details,
+            warnings: overcommitted.iter().map(ToString::to_string).collect(),
             request: self,
             place,
         })
@@ -362,12 +368,15 @@ impl CreatePlan {
         match (&self.details, &self.place, request.hidden_bytes) {
             (PlannedDetails::BitLocker { options, .. }, Some(place), _) => {
                 let protectors = options.protectors.make(&request.secret, &subject, secrets)?;
+                // Who takes another one has not waited for the noise.
+                tell_weakness(progress, protectors.password.as_deref().and_then(Weakness::of_password));
                 begin()?;
                 let made = options.create(place, &protectors, progress)?;
                 Ok(self.made_bitlocker(made, options.method, protectors.recovery))
             }
             (PlannedDetails::VeraCrypt { options, .. }, Some(place), None) => {
                 let secret = request.secret.read(Wanted::NewPassword, &subject, secrets)?;
+                tell_weakness(progress, Weakness::of_secrets(&secret, options.hash));
                 begin()?;
                 let made = options.create(place, &secret, progress)?;
                 Ok(self.made_veracrypt(made, &secret))
@@ -381,6 +390,9 @@ impl CreatePlan {
                 let secret = request.hidden_secret.read(Wanted::NewPassword, &hidden, secrets)?;
                 let other = |outer| veracrypt::refuse_same_secret(outer, &secret);
                 outer.as_ref().map_or(Ok(()), other).map_err(about(path))?;
+                for new in outer.iter().filter(|_| place.is_some()).chain([&secret]) {
+                    tell_weakness(progress, Weakness::of_secrets(new, options.hash));
+                }
                 // The outer volume that is there is searched for first: until something is written, Ctrl-C ends all at once.
                 place.as_ref().map_or(Ok(()), |_| begin())?;
                 let notes = match (place, &outer) {
@@ -418,7 +430,8 @@ impl CreatePlan {
         let VeraCryptCreated { data_offset, data_bytes, sector_bytes, hidden, notes } = made;
         let details =
             CreatedDetails::VeraCrypt { pim: secret.pim.filter(|pim| *pim > 0), data_offset, hidden };
-        let warnings = notes.iter().map(ToString::to_string).collect();
+        let warnings =
+            notes.iter().map(|note| (note.to_string(), matches!(note, veracrypt::Note::Weak(_)))).collect();
         self.made("xts", sector_bytes, data_bytes, details, warnings)
     }
 
@@ -440,7 +453,8 @@ impl CreatePlan {
             startup_key: made.startup_key,
             password: self.request.protectors.password,
         };
-        let warnings = made.notes.iter().map(ToString::to_string).collect();
+        let is_weak = |note: &bitlocker::Note| matches!(note, bitlocker::Note::Weak(_));
+        let warnings = made.notes.iter().map(|note| (note.to_string(), is_weak(note))).collect();
         self.made(method.mode().name(), made.sector_bytes, made.data_bytes, details, warnings)
     }
 
@@ -450,8 +464,10 @@ impl CreatePlan {
         sector_bytes: u32,
         data_bytes: u64,
         details: CreatedDetails,
-        warnings: Vec<String>,
+        warnings: Vec<(String, bool)>,
     ) -> Created {
+        let last = warnings.iter().filter(|(_, told)| !told).map(|(warning, _)| warning.clone()).collect();
+        let warnings = warnings.into_iter().map(|(warning, _)| warning);
         Created {
             path: self.path.clone(),
             format: self.format,
@@ -462,7 +478,8 @@ impl CreatePlan {
             data_bytes,
             filesystem: self.filesystem,
             details,
-            warnings,
+            warnings: self.warnings.iter().cloned().chain(warnings).collect(),
+            told_last: last,
         }
     }
 }

@@ -85,7 +85,7 @@ pub fn restore<'a>(
     }
     volume.must_be_free(Access::ReadWrite)?;
     volume.sources.check()?;
-    file.map_or(Ok(()), medium::must_exist)?;
+    file.map_or(Ok(()), medium::must_be_readable)?;
     let from = match (format, file) {
         (Family::BitLocker, Some(file)) => Origin::BitLocker(Box::new(HeaderBackup::read(file)?)),
         (_, Some(file)) => {

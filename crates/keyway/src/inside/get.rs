@@ -1,16 +1,37 @@
 //! Files out of a volume: to new ones here, or to somebody who takes their bytes.
 
-use super::{Asks, InsideVolume, NotDone, absolute, in_json, is_none};
+use super::{Asks, InsideVolume, NotDone, absolute, in_json, is_none, no_path};
 use crate::error::{Error, Misuse};
 use crate::key_file::must_have_folder;
 use crate::log_file;
-use keyway_fs::files::{EntryKind, Existing, FilesError, Pattern, Taken};
+use keyway_fs::files::{Entry, EntryKind, Existing, FilesError, Pattern, Taken, parse};
 use serde::Serialize;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+/// What is copied.
+enum Wanted {
+    One(Entry),
+    Matches(Pattern),
+}
+
+/// Where it goes.
+enum Place {
+    /// To this new name.
+    New(PathBuf),
+    /// Into this folder.
+    Within(PathBuf),
+}
+
+impl Place {
+    fn path(&self) -> &Path {
+        let (Self::New(path) | Self::Within(path)) = self;
+        path
+    }
+}
 
 /// A new name in a folder here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +42,8 @@ pub struct Destination {
     own: bool,
     /// What it must not become, by how it was written.
     asks: Asks,
+    /// What is in the folder, which may be a copy of it that was begun: listed as long as there are paths.
+    there: Vec<OsString>,
 }
 
 impl Destination {
@@ -29,7 +52,7 @@ impl Destination {
     /// # Errors
     /// It has no name of its own, or `to` ends in none; there is something of that name that is in the way, or no folder for it.
     pub fn find(to: &Path, own: Option<&OsStr>, existing: Existing) -> Result<Self, Error> {
-        let found = Self::meant(to, own)?;
+        let found = Self::meant(to, own, existing)?;
         let path = found.folder.join(&found.name);
         must_have_folder(&path)?;
         // Through a link as well: nothing is overwritten unasked.
@@ -42,27 +65,80 @@ impl Destination {
         }
     }
 
-    /// The same; none for `-`, which is standard output.
-    ///
-    /// # Errors
-    /// As [`Destination::find`].
-    pub fn named(to: &Path, own: Option<&OsStr>, existing: Existing) -> Result<Option<Self>, Error> {
-        if to == Path::new("-") { Ok(None) } else { Self::find(to, own, existing).map(Some) }
-    }
-
-    fn meant(to: &Path, own: Option<&OsStr>) -> Result<Self, Error> {
+    fn meant(to: &Path, own: Option<&OsStr>, existing: Existing) -> Result<Self, Error> {
         if to.is_dir() {
-            let name = own.ok_or(Misuse::NeedsNewFolder)?.to_owned();
-            return Ok(Self { folder: to.to_owned(), name, own: true, asks: Asks::Nothing });
+            let name = match own {
+                Some(name) => name.to_owned(),
+                // A copy of everything that was begun goes on in its folder.
+                None if existing.may_be_there() => OsString::new(),
+                None => return Err(Misuse::NeedsNewFolder.into()),
+            };
+            return Ok(Self {
+                folder: to.to_owned(),
+                name,
+                own: true,
+                asks: Asks::Nothing,
+                there: if existing.keep_same { names_in(to) } else { Vec::new() },
+            });
         }
         let name = to.file_name().ok_or_else(|| Misuse::NoNewName(to.to_owned()))?.to_owned();
         let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Ok(Self { folder: folder.to_owned(), name, own: false, asks: Asks::of(to.as_os_str()) })
+        Ok(Self {
+            folder: folder.to_owned(),
+            name,
+            own: false,
+            asks: Asks::of(to.as_os_str()),
+            there: Vec::new(),
+        })
+    }
+}
+
+fn names_in(folder: &Path) -> Vec<OsString> {
+    let entries = folder.read_dir().into_iter().flatten().map_while(Result::ok);
+    entries.map(|entry| entry.file_name()).collect()
+}
+
+/// What is to be copied out of a volume.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToGet {
+    /// As they were written.
+    named: Vec<OsString>,
+    paths: Vec<Vec<OsString>>,
+    /// Where each goes; none to standard output.
+    to: Vec<Destination>,
+}
+
+impl ToGet {
+    /// What a person means who names paths in the volume and, as the last of two or more words, where they go: a folder that is
+    /// there; or for one a new name, or `-`, which is standard output. This folder where nothing is said.
+    ///
+    /// # Errors
+    /// As [`Destination::find`]; several go to what is no folder, or two of them to one name.
+    pub fn named(words: &[OsString], existing: Existing) -> Result<Self, Error> {
+        let (named, to) = match words {
+            [named @ .., to] if !named.is_empty() => (named, Path::new(to)),
+            named => (named, Path::new(".")),
+        };
+        if named.len() > 1 && !to.is_dir() {
+            return Err(Misuse::GetIntoFolder(to.to_owned()).into());
+        }
+        let paths = named.iter().map(|path| parse(path)).collect::<Result<Vec<_>, _>>()?;
+        let own =
+            |path: &Vec<OsString>| Destination::find(to, path.last().map(OsString::as_os_str), existing);
+        let mut to: Vec<_> = match to == Path::new("-") {
+            true => Vec::new(),
+            false => paths.iter().map(own).collect::<Result<_, _>>()?,
+        };
+        if to.len() > 1 {
+            // That folder is no new name of any of them.
+            to.iter_mut().for_each(|to| to.there.clear());
+        }
+        Ok(Self { named: named.to_vec(), paths, to })
     }
 
-    /// The folder.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    /// The folder that they go to; none where one goes to standard output.
+    pub fn folder(&self) -> Option<&Path> {
+        self.to.first().map(|to| &*to.folder)
     }
 }
 
@@ -73,10 +149,10 @@ pub struct Copied {
     /// The volume.
     #[serde(serialize_with = "in_json")]
     pub volume: PathBuf,
-    /// The file or folder in it.
-    #[serde(serialize_with = "in_json")]
+    /// The file or folder in it as it was named, where it is one.
+    #[serde(serialize_with = "in_json", skip_serializing_if = "no_path")]
     pub path: PathBuf,
-    /// Where it is now.
+    /// Where it is now; of several the folder.
     #[serde(serialize_with = "in_json")]
     pub to: PathBuf,
     /// Files.
@@ -108,48 +184,92 @@ impl InsideVolume {
         self.files.meet(existing);
     }
 
-    /// Copies a file, or a folder with everything in it; or, where there is none of that name and it has wildcards, all that
+    /// Copies files, and folders with everything in them; or, where there is none of that name and it has wildcards, all that
     /// matches it, into a folder that is made where it isn't there. What is left out or can't be read is told as it comes, and the
-    /// rest goes on. Nothing is overwritten unless [`InsideVolume::meet`] said so, and no name in the volume leads out of the folder that is made.
+    /// rest goes on. Nothing is overwritten unless [`InsideVolume::meet`] said so, no volume in any case, and no name in the volume leads
+    /// out of the folder that is made.
     ///
     /// # Errors
-    /// It isn't there, or can't be written here.
-    pub fn get(
-        &mut self,
-        path: &[OsString],
-        to: &Destination,
-        tell: &mut dyn FnMut(&NotDone),
-    ) -> Result<Copied, Error> {
+    /// One isn't there, which is known before anything is written; or can't be written here.
+    pub fn get(&mut self, what: &ToGet, tell: &mut dyn FnMut(&NotDone)) -> Result<Copied, Error> {
         let volume = self.volume.clone();
         log_file::step(
             "get",
             &volume,
-            || self.copy(path, to, tell),
+            || self.copy(what, tell),
             |copied| format!("{} files, {} bytes", copied.files, copied.bytes),
         )
     }
 
-    fn copy(
-        &mut self,
-        path: &[OsString],
-        to: &Destination,
-        tell: &mut dyn FnMut(&NotDone),
-    ) -> Result<Copied, Error> {
+    fn copy(&mut self, what: &ToGet, tell: &mut dyn FnMut(&NotDone)) -> Result<Copied, Error> {
+        let each = what.paths.iter().zip(&what.to);
+        let each = each.map(|(path, to)| self.look(path, to)).collect::<Result<Vec<_>, _>>()?;
+        for (at, (_, to)) in each.iter().enumerate() {
+            let same = |(_, before): &(Wanted, Place)| matches!(to, Place::New(to) if to == before.path());
+            if each.iter().take(at).any(same) {
+                return Err(FilesError::SameName(to.path().into()).into());
+            }
+        }
+        let (path, to) = match (what.named.as_slice(), each.as_slice()) {
+            ([one], [(_, to)]) => (PathBuf::from(one), to.path().to_owned()),
+            _ => (PathBuf::new(), what.folder().unwrap_or(Path::new("")).to_owned()),
+        };
+        let (left_out, failed, is_complete) = (Vec::new(), Vec::new(), true);
+        let (files, folders, bytes, kept) = (0, 0, 0, 0);
+        let volume = self.volume.clone();
+        let mut all = Copied { volume, path, to, files, folders, bytes, kept, left_out, failed, is_complete };
+        for (found, to) in &each {
+            self.copy_one(found, to, &mut all, tell)?;
+        }
+        Ok(all)
+    }
+
+    /// Finds what is to be copied, and refuses what can be refused before anything is.
+    fn look(&mut self, path: &[OsString], to: &Destination) -> Result<(Wanted, Place), Error> {
         let about = self.about();
-        let found = match self.files.find(path) {
-            Ok(found) => Ok(found),
+        let wanted = match self.files.find(path) {
+            Ok(found) => Wanted::One(found),
             // A name that is there is meant as it is written, whatever it holds.
-            Err(FilesError::NotFound(_)) if Pattern::is_one(path) => Err(Pattern::new(path).map_err(&about)?),
+            Err(FilesError::NotFound(_)) if Pattern::is_one(path) => {
+                Wanted::Matches(Pattern::new(path).map_err(&about)?)
+            }
             Err(e) => return Err(about(e)),
         };
-        let to = match (&found, to.own) {
-            (Ok(found), _) if found.kind == EntryKind::File && to.asks == Asks::NoFile => {
-                return Err(Misuse::NoSuchFolder(to.folder.join(&to.name).join("")).into());
+        let whole = to.folder.join(&to.name);
+        let place = match &wanted {
+            Wanted::One(found) if found.kind == EntryKind::File && to.asks == Asks::NoFile => {
+                return Err(Misuse::NoSuchFolder(whole.join("")).into());
             }
-            (Err(_), true) => to.folder.clone(),
-            _ => to.folder.join(&to.name),
+            Wanted::One(found) if self.goes_on_in(found, to) => Place::Within(to.folder.clone()),
+            Wanted::Matches(_) if to.own => Place::Within(to.folder.clone()),
+            _ => Place::New(whole),
         };
-        let (mut left_out, mut failed) = (Vec::new(), Vec::new());
+        match &wanted {
+            Wanted::One(found) => self.files.refuse_spared(found, place.path()),
+            Wanted::Matches(pattern) => self.files.refuse_spared_matches(pattern, place.path()),
+        }
+        .map_err(about)?;
+        Ok((wanted, place))
+    }
+
+    /// Whether the folder that it goes to is a copy of it under another name, which was begun.
+    fn goes_on_in(&mut self, found: &Entry, to: &Destination) -> bool {
+        let is_there = || to.folder.join(&to.name).symlink_metadata().is_ok();
+        match found.kind {
+            EntryKind::Folder if to.own && to.name.is_empty() => true,
+            EntryKind::Folder if to.own && !is_there() => self.files.is_begun(found, &to.there),
+            _ => false,
+        }
+    }
+
+    fn copy_one(
+        &mut self,
+        wanted: &Wanted,
+        to: &Place,
+        all: &mut Copied,
+        tell: &mut dyn FnMut(&NotDone),
+    ) -> Result<(), Error> {
+        let about = self.about();
         let mut note = |list: &mut Vec<NotDone>, path: &Path, reason: String| {
             let one = NotDone { path: path.to_owned(), reason };
             tell(&one);
@@ -157,36 +277,32 @@ impl InsideVolume {
         };
         let mut tell = |taken: Taken<'_>| match taken {
             Taken::Made(_) => {}
-            Taken::LeftOut(path, why) => note(&mut left_out, path, why.to_owned()),
-            Taken::Failed(path, e) => note(&mut failed, path, e.to_string()),
+            Taken::LeftOut(path, why) => note(&mut all.left_out, path, why.to_owned()),
+            Taken::Failed(path, e) => note(&mut all.failed, path, e.to_string()),
         };
-        let got = match &found {
-            Ok(found) => {
+        let got = match (wanted, to) {
+            (Wanted::One(found), Place::Within(folder)) => self.files.get_within(found, folder, &mut tell),
+            (Wanted::One(found), Place::New(to)) => {
                 let folder = to.parent().unwrap_or(Path::new(""));
                 self.files.get(found, folder, to.file_name().unwrap_or_default(), &mut tell)
             }
-            Err(pattern) => self.files.get_matching(pattern, &to, &mut tell),
+            (Wanted::Matches(pattern), to) => self.files.get_matching(pattern, to.path(), &mut tell),
         };
         let (got, is_complete) = got.map_err(&about)?;
-        Ok(Copied {
-            volume: self.volume.clone(),
-            path: absolute(path),
-            to,
-            files: got.files,
-            folders: got.folders,
-            bytes: got.bytes,
-            kept: got.kept,
-            left_out,
-            failed,
-            is_complete,
-        })
+        all.is_complete &= is_complete;
+        all.files += got.files;
+        all.folders += got.folders;
+        all.bytes = all.bytes.saturating_add(got.bytes);
+        all.kept += got.kept;
+        Ok(())
     }
 
     /// Writes a file's bytes to something that is called `name`.
     ///
     /// # Errors
     /// It isn't there, can't be read, or can't be written.
-    pub fn read(&mut self, path: &[OsString], mut to: impl Write, name: &Path) -> Result<(), Error> {
+    pub fn read(&mut self, what: &ToGet, mut to: impl Write, name: &Path) -> Result<(), Error> {
+        let path = what.paths.first().map(Vec::as_slice).unwrap_or_default();
         let about = self.about();
         let found = self.files.find(path).map_err(|e| match e {
             FilesError::NotFound(_) if Pattern::is_one(path) => {

@@ -6,13 +6,14 @@ mod mounted;
 mod put;
 mod trial;
 
-pub use get::{Copied, Destination};
+pub use get::{Copied, Destination, ToGet};
 pub use keyway_fs::files::Existing;
 pub use list::{ListedFile, Listing};
 pub use put::{NewFiles, PutHow, PutPlan, PutTarget, PutTo};
 
 use crate::error::{Error, about};
 use crate::locked::LockedVolume;
+use crate::session::spared;
 use crate::volume::{Volume, files_in};
 use keyway_attach::path_text;
 use keyway_engine::Access;
@@ -50,17 +51,25 @@ impl LockedVolume<'_> {
     /// damaged.
     pub fn open_files(&self, access: Access) -> Result<InsideVolume, Error> {
         self.must_be_free(access)?;
+        // Looked for as long as there are paths.
+        let spared = spared(&self.path)?;
         let Volume { device, warnings, .. } = self.open(access, Caching::Buffered)?;
-        let files = files_in(Arc::new(device)).map_err(about(&self.path))?;
+        let mut files = files_in(Arc::new(device)).map_err(about(&self.path))?;
+        files.spare(spared);
         Ok(InsideVolume { volume: self.path.clone(), files, warnings })
     }
 }
 
 impl InsideVolume {
     fn about(&self) -> impl Fn(FilesError) -> Error + use<> {
-        let volume = self.volume.clone();
-        move |error| Error::from(error).at(&volume)
+        about_files(&self.volume, self.files.kind())
     }
+}
+
+/// Puts the volume to an error, and what checks a file system of that kind.
+fn about_files(volume: &Path, kind: &'static str) -> impl Fn(FilesError) -> Error + use<> {
+    let volume = volume.to_owned();
+    move |error| Error::from(error.checked_by(kind)).at(&volume)
 }
 
 /// What a place must be, by how it was written.
@@ -85,6 +94,11 @@ impl Asks {
 /// A path in a volume, from its root.
 fn absolute(path: &[std::ffi::OsString]) -> PathBuf {
     Path::new("/").join(path.iter().collect::<PathBuf>())
+}
+
+/// A path that is not told.
+fn no_path(path: &Path) -> bool {
+    path.as_os_str().is_empty()
 }
 
 /// A count that is not told.

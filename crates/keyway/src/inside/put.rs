@@ -2,7 +2,7 @@
 
 use super::mounted::{Mounted, must_be_writable};
 use super::trial::Trial;
-use super::{Asks, NotDone, absolute, in_json, is_none};
+use super::{Asks, NotDone, about_files, absolute, in_json, is_none, no_path};
 use crate::error::{Error, Misuse, about};
 use crate::locked::LockedVolume;
 use crate::log_file;
@@ -267,14 +267,19 @@ impl PutPlan {
     }
 }
 
-fn no_path(path: &Path) -> bool {
-    path.as_os_str().is_empty()
-}
-
 impl PutTarget<'_> {
+    fn about(&self) -> impl Fn(FilesError) -> Error + use<> {
+        let kind = match &self.within {
+            Within::Ours(files, _) => files.kind(),
+            // What has mounted it says what is wrong.
+            Within::Mounted(_) => "",
+        };
+        about_files(&self.volume, kind)
+    }
+
     /// What has that path in the volume, if anything.
     fn kind_of(&mut self, path: &[OsString]) -> Result<Option<EntryKind>, Error> {
-        let about = about::<FilesError>(&self.volume);
+        let about = self.about();
         let files = match &mut self.within {
             Within::Mounted(mounted) => return mounted.files()?.kind_of(path).map_err(about),
             Within::Ours(files, _) => files,
@@ -287,7 +292,7 @@ impl PutTarget<'_> {
     }
 
     fn check_new(&mut self, entries: &[NewEntry<'_>], replace: bool) -> Result<(), Error> {
-        let about = about::<FilesError>(&self.volume);
+        let about = self.about();
         match &mut self.within {
             Within::Mounted(mounted) => mounted.files()?.check_new(entries, replace),
             Within::Ours(files, _) => files.check_new(entries, replace),
@@ -296,7 +301,7 @@ impl PutTarget<'_> {
     }
 
     fn must_be_name(&mut self, name: &OsStr) -> Result<(), Error> {
-        let about = about::<FilesError>(&self.volume);
+        let about = self.about();
         match &mut self.within {
             Within::Mounted(mounted) => mounted.files()?.must_be_name(name),
             Within::Ours(files, _) => files.must_be_name(name),
@@ -305,7 +310,7 @@ impl PutTarget<'_> {
     }
 
     fn same_there(&mut self, entries: &[NewEntry<'_>]) -> Result<Vec<bool>, Error> {
-        let about = about::<FilesError>(&self.volume);
+        let about = self.about();
         match &mut self.within {
             Within::Mounted(mounted) => mounted.files()?.same_there(entries),
             Within::Ours(files, _) => files.same_there(entries),
@@ -451,7 +456,7 @@ fn into_ours(
     new: &NewFiles,
     progress: &dyn Progress,
 ) -> Result<(), Error> {
-    let about = about::<FilesError>(&plan.volume);
+    let about = about_files(&plan.volume, own.kind());
     // From now on Ctrl-C is a question that is asked in between: no file is left half written.
     progress.stage(Stage::PuttingFiles);
     let (mut bytes, mut files) = (0, 0);

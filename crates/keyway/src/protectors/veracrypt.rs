@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::locked::LockedVolume;
 use crate::progress::tell_weakness;
-use crate::secrets::{PasswordSource, Subject, Wanted};
+use crate::secrets::{PasswordSource, Secrets, Subject, Wanted};
 use keyway_attach::path_text;
 use keyway_secret::SecretBytes;
 use keyway_volume::veracrypt;
@@ -32,6 +32,39 @@ impl SecretChange {
 
     fn sets_a_password(&self) -> bool {
         self.secret.password.is_some() || !self.names_anything()
+    }
+
+    /// The secret that there will be: what isn't named is what it was. The password alone may be asked for.
+    ///
+    /// # Errors
+    /// As [`PasswordSource::read`].
+    pub(crate) fn over(
+        &self,
+        old: &VeraCryptSecret,
+        wanted: Wanted,
+        subject: &Subject,
+        secrets: &dyn Secrets,
+    ) -> Result<VeraCryptSecret, Error> {
+        let read = if self.sets_a_password() {
+            self.secret.read(wanted, subject, secrets)?
+        } else {
+            self.secret.check()?;
+            let keyfiles = self.secret.absolute_keyfiles()?;
+            let password = SecretBytes::copy_of(&old.password);
+            VeraCryptSecret { password, keyfiles, pim: self.secret.pim }
+        };
+        let keeps_keyfiles = read.keyfiles.is_empty() && !self.no_keyfiles;
+        Ok(VeraCryptSecret {
+            password: read.password,
+            keyfiles: if keeps_keyfiles { old.keyfiles.clone() } else { read.keyfiles },
+            pim: read.pim.or(old.pim),
+        })
+    }
+}
+
+impl From<&PasswordSource> for SecretChange {
+    fn from(secret: &PasswordSource) -> Self {
+        Self { secret: secret.clone(), ..Self::default() }
     }
 }
 
@@ -103,18 +136,7 @@ pub(super) fn change_secret(
     // Nobody thinks of a new one before the old one has opened it.
     let opened = keyway_volume::unlock(&store, &request);
     let opened = opened.map_err(|e| volume.said(store.counted_on_disk(e.into())))?;
-    let read = if change.sets_a_password() {
-        change.secret.read(Wanted::NewPassword, &subject, volume.secrets)?
-    } else {
-        let keyfiles = change.secret.absolute_keyfiles()?;
-        VeraCryptSecret { password: SecretBytes::copy_of(&old.password), keyfiles, pim: change.secret.pim }
-    };
-    let keeps_keyfiles = read.keyfiles.is_empty() && !change.no_keyfiles;
-    let wanted = VeraCryptSecret {
-        password: read.password,
-        keyfiles: if keeps_keyfiles { old.keyfiles.clone() } else { read.keyfiles },
-        pim: read.pim.or(old.pim),
-    };
+    let wanted = change.over(&old, Wanted::NewPassword, &subject, volume.secrets)?;
     tell_weakness(
         volume.progress,
         Weakness::of_secrets(&wanted, change.hash.unwrap_or(opened.opened().hash)),

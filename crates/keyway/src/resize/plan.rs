@@ -49,6 +49,9 @@ pub struct ResizePlan<'a> {
     pub metadata: Option<MetadataPlan>,
     /// What is new is overwritten with noise.
     pub filled: bool,
+    /// What its owner should know before.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
     #[serde(skip)]
     pub(super) locked: &'a LockedVolume<'a>,
     #[serde(skip)]
@@ -140,6 +143,9 @@ pub struct Resized {
     pub filesystem: Option<keyway_fs::FileSystemKind>,
     /// Its bytes.
     pub filesystem_bytes: Option<u64>,
+    /// What its owner should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// There is room behind the file system that it does not use.
     #[serde(skip)]
     pub unused_room: bool,

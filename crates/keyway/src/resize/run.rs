@@ -6,6 +6,7 @@ use super::plan::{
 };
 use super::{bitlocker, veracrypt};
 use crate::conversion::{refuse_if_begun, refuse_if_used, set_len};
+use crate::create::Overcommitted;
 use crate::error::{Error, about};
 use crate::locked::LockedVolume;
 use crate::log_file;
@@ -84,10 +85,11 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
         fs.kind.must_have_tools().map_err(about(path))?;
     }
     // A file that is filled on the way and finds no room would have its new size, and never be filled.
+    let more = size_bytes.saturating_sub(size_bytes_before);
     if is_file && fill {
-        let more = size_bytes.saturating_sub(size_bytes_before);
         must_have_room(path, more).map_err(about(path))?;
     }
+    let overcommitted = if is_file { Overcommitted::find(path, more, size_bytes) } else { None };
     let follows = filesystem.is_some_and(|fs| fs.becomes_bytes.is_some());
     let hidden_volume = match (format, data_bytes < data_bytes_before, follows) {
         (Family::BitLocker, ..) | (_, false, false) => None,
@@ -107,6 +109,7 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
         metadata: seen.metadata,
         filled: data_bytes > data_bytes_before && fill,
         fill,
+        warnings: overcommitted.iter().map(ToString::to_string).collect(),
         locked: volume,
         secrets,
         serving: request.serving,
@@ -166,6 +169,7 @@ impl ResizePlan<'_> {
             unused_room: now.is_some_and(|fs| fs.bytes + SLACK < self.room / PAGE * PAGE),
             frees_device,
             not_grown: grown.err(),
+            warnings: self.warnings,
             volume: self.volume,
         })
     }

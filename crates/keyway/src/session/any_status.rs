@@ -1,5 +1,6 @@
 //! What a name stands for: an open volume, one that is not, or one that is half converted.
 
+use super::in_use::other_partition;
 use super::overview::{OpenVolume, VolumeStatus, WaitingVolume};
 use crate::disk::{self, Disk, DiskPartition};
 use crate::error::Error;
@@ -31,7 +32,8 @@ impl AnyStatus {
     /// # Errors
     /// It isn't there, can't be read, is plainly no volume, or is damaged.
     pub fn of(name: &Path, partition: Option<u32>, journal: Option<&Path>) -> Result<Self, Error> {
-        let open = match OpenVolume::find(name)? {
+        let is_meant = |open: &OpenVolume| other_partition(&open.state, partition).is_none();
+        let open = match OpenVolume::find(name)?.filter(is_meant) {
             None => of_partition(name, partition)?,
             open => open,
         };

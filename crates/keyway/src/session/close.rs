@@ -5,7 +5,9 @@ use super::in_use::open_name;
 use super::others::OtherUser;
 use crate::error::Error;
 use crate::shown::shown;
-use keyway_attach::session::{Closed, Closing, SessionState, clean_stale, close_so, find, killed, list};
+use keyway_attach::session::{
+    Closed, Closing, SessionState, clean_stale, close_so, find, killed, list, must_be_idle,
+};
 use keyway_attach::{AttachError, SilentProcess};
 use keyway_error::Explain;
 use serde::Serialize;
@@ -44,13 +46,16 @@ impl ClosedVolume {
 /// What [`close_each`] would close: the volumes that are open of those names, or all.
 ///
 /// # Errors
-/// One is not open, or this user's sessions can't be looked at.
+/// One is not open, or somebody uses it; or this user's sessions can't be looked at.
 pub fn plan_close(name: Option<&Path>) -> Result<Vec<ClosedVolume>, Error> {
     let name = name.map(open_name).transpose()?;
     let open = match &name {
         Some(name) => find(name)?.into_iter().collect(),
         None => list()?,
     };
+    // As closing it would: whoever looks before wants to know.
+    let serving: Vec<_> = list()?.iter().map(|state| state.pid).collect();
+    open.iter().try_for_each(|state| must_be_idle(state, &serving))?;
     let killed = if name.is_some() && !open.is_empty() { Vec::new() } else { killed(name.as_deref())? };
     let open = open.into_iter().map(|state| ClosedVolume::new(state, false));
     let all: Vec<_> = open.chain(killed.into_iter().map(|state| ClosedVolume::new(state, true))).collect();

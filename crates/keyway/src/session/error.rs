@@ -48,6 +48,14 @@ pub enum SessionError {
         /// The open volume that it is, by its own name.
         volume: Option<PathBuf>,
     },
+    /// Another partition of the same image is open.
+    #[error("partition {open} of {} is open, and one partition of an image can be open at a time", .volume.display())]
+    OtherPartition {
+        /// The image.
+        volume: PathBuf,
+        /// The partition's number.
+        open: u32,
+    },
     /// No volume of this user's; somebody else has it.
     #[error("{} is none of yours; {other} has it open (process {})", .path.display(), .other.pid)]
     Others {
@@ -124,6 +132,7 @@ explain! { SessionError, through Refused | HostSecret {
         meaning.advice = vec![Advice::CloseNamed { volume: volume.clone() }];
         meaning
     },
+    Self::OtherPartition { volume, .. } => [AlreadyOpen InUse, CloseNamed { volume: volume.clone() }; volume],
     Self::Others { path, other } => [NotPermitted Machine, (close_as(other.user, other.pid, path.clone())); path],
     Self::Lacks { purpose: Purpose::Cache, .. } => [NotPermitted Machine, RootOrNoCache],
     Self::Lacks { lack: Lack { reason: LackReason::NoFusermount, .. }, .. } => [NotPermitted Machine, InstallFuse],

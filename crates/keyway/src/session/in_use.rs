@@ -5,8 +5,10 @@ use crate::error::Error;
 use keyway_attach::AttachError;
 use keyway_attach::session::{SessionState, clean_stale_and_tell, find, list};
 use keyway_engine::Access;
+use keyway_fs::files::Spared;
 use keyway_store::{InUse, OpenMode, Operation, StoreError, refuse_if_claimed};
-use keyway_sys::partitions;
+use keyway_sys::{Node, layers, partitions, write_locked_under};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Refuses a volume that is served already, or whose bytes somebody has by another name.
@@ -54,6 +56,40 @@ fn refuse_if_found(path: &Path) -> Result<(), Error> {
     let already =
         |state: SessionState| AttachError::AlreadyOpen { volume: state.volume, mountpoint: state.mountpoint };
     find(path)?.map_or(Ok(()), |state| Err(already(state).into()))
+}
+
+/// The partition of an image that is open, where that is another one than this: they have one file.
+pub(crate) fn other_partition(state: &SessionState, asked: Option<u32>) -> Option<u32> {
+    let open = state.details.get("partition").and_then(Value::as_u64);
+    let open = open.and_then(|number| u32::try_from(number).ok());
+    open.filter(|open| asked.is_some_and(|asked| asked != *open))
+}
+
+/// Names the partition that is open, where a volume was refused because another one of the same image is.
+pub(crate) fn naming_the_open_one(path: &Path, asked: Option<u32>, refused: Error) -> Error {
+    match find(path) {
+        Ok(Some(state)) => match other_partition(&state, asked) {
+            Some(open) => SessionError::OtherPartition { volume: state.volume, open }.into(),
+            None => refused,
+        },
+        _ => refused,
+    }
+}
+
+/// What no copy out of the volume replaces: the files that it lies in, and those of volumes that are open.
+pub(crate) fn spared(volume: &Path) -> Result<Vec<Spared>, Error> {
+    let files = |path: &Path, own| {
+        let layers = layers(path).unwrap_or_default().into_iter();
+        layers.filter_map(move |layer| match layer.node {
+            Node::File { device, inode } => Some(Spared { device, inode, own }),
+            Node::Device(_) => None,
+        })
+    };
+    let open = list()?.into_iter().flat_map(|state| files(&state.volume, false).collect::<Vec<_>>());
+    // Other users' as well, and what is being converted.
+    let locked = write_locked_under("keyway").into_iter();
+    let locked = locked.map(|(device, inode)| Spared { device, inode, own: false });
+    Ok(files(volume, true).chain(open).chain(locked).collect())
 }
 
 /// The name that a volume is open by: a disk stands for the one of its partitions that is open.

@@ -1,7 +1,7 @@
 //! What is in an open volume, mounted later: nobody is asked for a secret a second time.
 
 use super::error::SessionError;
-use super::in_use::open_name;
+use super::in_use::{open_name, other_partition};
 use super::mount_point::{make_mount_point, mount_point_to_be};
 use crate::error::Error;
 use keyway_attach::mount::check_options;
@@ -32,17 +32,19 @@ pub struct MountOpenPlan {
     id: String,
 }
 
-/// Plans to mount what is in a volume that is open, has a block device, and is mounted nowhere; nothing where it is not so.
+/// Plans to mount what is in a volume, or in that partition of an image, that is open, has a block device, and is mounted nowhere; nothing where it is not so.
 ///
 /// # Errors
 /// There is no such folder, or this user may mount nothing.
 pub fn mount_open(
     volume: &Path,
+    partition: Option<u32>,
     at: &Path,
     options: &str,
     read_only: bool,
 ) -> Result<Option<MountOpenPlan>, Error> {
     let open = find(open_name(volume)?)?.filter(|state| state.mountpoint.is_none());
+    let open = open.filter(|state| other_partition(state, partition).is_none());
     let Some(SessionState { id, volume, device: device @ Some(_), read_only: only, .. }) = open else {
         return Ok(None);
     };

@@ -2,7 +2,7 @@
 //! asked for a secret.
 
 use super::error::{Purpose, SessionError};
-use super::in_use::{refuse_if_open, refuse_if_taken};
+use super::in_use::{naming_the_open_one, refuse_if_open, refuse_if_taken};
 use super::mount_point::mount_point_to_be;
 use super::plan::{AttachChoice, SessionPlan};
 use crate::error::{Error, Misuse};
@@ -163,12 +163,14 @@ impl AttachRequest {
         let access = if read_only { Access::ReadOnly } else { Access::ReadWrite };
         // Its session needs one: said before anybody types a password.
         runtime_folder()?;
-        if let AttachBy::To(_) = self.by {
-            return refuse_if_open(&self.volume, access);
-        }
-        // Its block device may wait for a server: it gets one.
-        clean_stale_before(&self.volume)?;
-        refuse_if_taken(&self.volume, access)
+        let free = if let AttachBy::To(_) = self.by {
+            refuse_if_open(&self.volume, access)
+        } else {
+            // Its block device may wait for a server: it gets one.
+            clean_stale_before(&self.volume)?;
+            refuse_if_taken(&self.volume, access)
+        };
+        free.map_err(|refused| naming_the_open_one(&self.volume, self.arguments.partition, refused))
     }
 
     fn wish(&self) -> Wish {

@@ -65,6 +65,19 @@ pub enum ConversionError {
         /// Where it was when the conversion began. The medium says so, and it is anybody's: nothing is opened by it.
         made_as: PathBuf,
     },
+    /// Another file is where the one was that is half converted.
+    #[error(
+        "{} is another file than the one whose conversion was begun: that had {expected} bytes, and this one has {present}",
+        path.display()
+    )]
+    AnotherFile {
+        /// The path of both.
+        path: PathBuf,
+        /// Bytes that the one had.
+        expected: u64,
+        /// Bytes that this one has.
+        present: u64,
+    },
     /// The journal's file is not where it should be.
     #[error("the journal {} isn't there", journal.display())]
     JournalMissing {
@@ -132,6 +145,7 @@ explain! { ConversionError, through Refused {
     Self::AnotherJournal { journal, .. } => [NoJournal Contents, NameItsJournal; journal],
     Self::JournalElsewhere { volume, made_as } =>
         [NoJournal State, SayWhereJournal { made_as: made_as.clone() }; volume],
+    Self::AnotherFile { path, .. } => [Damaged Contents, BringBackMedium; path],
     Self::JournalMissing { journal, made_as } => [NoJournal State, MountJournal { made_as: made_as.clone() }; journal],
     Self::NoJournalFile(path) => [NotSuitable State, NameJournalItself; path],
     Self::JournalOnVolume(path) => [Usage Request, LeaveOutJournal; path],

@@ -1,7 +1,7 @@
 //! What there is of conversions: the one on a medium, and all of this user's that go on or go on with `resume`.
 
 use super::found::{Description, Found, is_paused_volume, percentage};
-use super::watch::{Running, is_at, running, state_files};
+use super::watch::{Running, is_at, not_the_same, running, state_files};
 use crate::error::Error;
 use crate::medium;
 use keyway_error::{Explain, Kind};
@@ -80,7 +80,7 @@ pub fn describe(path: &Path, named: Option<&Path>) -> Result<Option<Description>
     clean_stale();
     let look = || {
         let told = running(path)?.and_then(|running| running.journal);
-        let found = Found::half_converted(&medium::look(path)?)?;
+        let found = Found::half_converted(&medium::look(path)?).map_err(|e| not_the_same(path, e))?;
         found.map(|found| found.describe(path, named.or(told.as_deref()))).transpose()
     };
     again_while_moving(MORE_LOOKS, look)

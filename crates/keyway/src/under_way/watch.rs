@@ -3,9 +3,10 @@
 //! A process that converts keeps a small file in the runtime folder, locked, with its number and how
 //! far it is: `status` reads it, `pause` asks that process to stop.
 
+use super::error::ConversionError;
 use crate::error::Error;
 use keyway_attach::session;
-use keyway_convert::Progress;
+use keyway_convert::{ConvertError, Progress};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata, OpenOptions};
@@ -43,6 +44,9 @@ pub struct Running {
     /// The file that its journal is in.
     #[serde(default, with = "keyway_attach::path_text")]
     pub journal: Option<PathBuf>,
+    /// The file system's number and the file's own, whatever is at the path later.
+    #[serde(default)]
+    node: Option<(u64, u64)>,
     /// Bytes of work that are done.
     pub done_bytes: u64,
     /// Bytes of work in all.
@@ -65,6 +69,7 @@ pub(crate) struct Watch<'a> {
     observer: Option<&'a dyn Progress>,
     state: Mutex<State>,
     path: &'a Path,
+    node: Option<(u64, u64)>,
     journal: Option<&'a Path>,
     /// Bytes a second.
     limit: Option<u64>,
@@ -115,7 +120,8 @@ impl<'a> Watch<'a> {
             paced: 0,
             free: Instant::now(),
         };
-        Ok(Self { observer, state: Mutex::new(state), path, journal, limit, stopped: AtomicBool::new(false) })
+        let (state, node, stopped) = (Mutex::new(state), node_of(path), AtomicBool::new(false));
+        Ok(Self { observer, state, path, node, journal, limit, stopped })
     }
 
     /// Has the conversion pause.
@@ -136,6 +142,7 @@ impl<'a> Watch<'a> {
             pid_started: session::started(std::process::id()).unwrap_or_default(),
             volume: self.path.to_owned(),
             journal: self.journal.map(Path::to_owned),
+            node: self.node,
             done_bytes: done,
             total_bytes: total,
             bytes_per_second: speed,
@@ -211,6 +218,30 @@ fn state_name(path: &Path) -> Result<String, Error> {
     // A name has 255 bytes; of longer paths the end tells more.
     let name = name.get(name.len().saturating_sub(200)..).unwrap_or(&name);
     Ok(format!("{STATE}{name}"))
+}
+
+/// Which file is at that path; none where a device is.
+fn node_of(path: &Path) -> Option<(u64, u64)> {
+    path.metadata().ok().filter(Metadata::is_file).map(|file| (file.dev(), file.ino()))
+}
+
+/// Whether another file is at that path than the one whose conversion was begun there.
+fn is_another(path: &Path) -> bool {
+    let said = || {
+        let state = session::existing_runtime_folder().ok()??.join(state_name(path).ok()?);
+        serde_json::from_slice::<Running>(&std::fs::read(state).ok()?).ok()?.node
+    };
+    said().is_some_and(|begun| node_of(path).is_some_and(|now| now != begun))
+}
+
+/// What is wrong with a medium of another size than it had: that it is another one, where that is known.
+pub(crate) fn not_the_same(path: &Path, error: Error) -> Error {
+    match error {
+        Error::Conversion(ConvertError::Size { expected, present }) if is_another(path) => {
+            ConversionError::AnotherFile { path: path.to_owned(), expected, present }.into()
+        }
+        error => error,
+    }
 }
 
 /// Whether a file is still the one at its path.

@@ -125,6 +125,7 @@ pub(super) fn converting() -> Vec<Failure> {
         C::JournalElsewhere { volume: v(), made_as: made_as() },
         C::JournalMissing { journal: journal(), made_as: made_as() },
         C::NoJournalFile(journal()),
+        C::AnotherFile { path: v(), expected: 8192, present: 4096 },
         C::JournalOnVolume(v()),
         C::NewSecret {
             path: v(),

@@ -97,6 +97,7 @@ pub(super) fn serving() -> Vec<Failure> {
         SessionError::DiscardsInHidden,
         taken(Some(v())),
         taken(None),
+        SessionError::OtherPartition { volume: v(), open: 2 },
         SessionError::Others { path: v(), other: OtherUser { user: 0, pid: 77 } },
         SessionError::Others { path: v(), other: OtherUser { user: 123_456, pid: 77 } },
         SessionError::NotAttachable,

@@ -1,0 +1,47 @@
+//! Who keeps an open volume from being closed, as another process than the one that serves it sees that. Nothing is taken down.
+
+use super::state::SessionState;
+use crate::{AttachError, User};
+use keyway_sys::Use;
+use rustix::process::{Pid, getsid};
+use std::path::Path;
+
+/// Refuses what [`close`](super::close) would refuse: somebody uses what it is mounted on, its device or its file. Processes that
+/// serve volumes, by their numbers, don't count: those that lie in this one are closed before it.
+///
+/// # Errors
+/// [`AttachError::Busy`].
+pub fn must_be_idle(state: &SessionState, serving: &[u32]) -> Result<(), AttachError> {
+    let leader = |pid: u32| {
+        let leader = Pid::from_raw(pid.cast_signed()).and_then(|pid| getsid(Some(pid)).ok());
+        leader.map(|leader| leader.as_raw_nonzero().get().cast_unsigned())
+    };
+    let serves = |pid: u32| pid == state.pid || serving.contains(&pid);
+    // Beside each there is one that takes down what it was told of.
+    let others = |users: Vec<User>| -> Vec<User> {
+        users.into_iter().filter(|user| !serves(user.pid) && !leader(user.pid).is_some_and(serves)).collect()
+    };
+    let refuse = |what: String, users: Vec<User>| match others(users) {
+        users if users.is_empty() => Ok(()),
+        users => Err(AttachError::Busy { what, users }),
+    };
+    let name = |path: &Path| path.display().to_string();
+    if let Some(at) = &state.mountpoint {
+        refuse(name(at), User::of_mount(at))?;
+    }
+    if let Some(device) = &state.device {
+        let uses = keyway_sys::uses(device).unwrap_or_default();
+        // That one goes first.
+        let own = |used: &Use| matches!(used, Use::Mounted(at) if Some(at) == state.mountpoint.as_ref());
+        if let Some(first) = uses.iter().find(|used| !own(used) && !matches!(used, Use::Loop(_))) {
+            let users = others(User::of_path(device));
+            return Err(AttachError::Busy { what: format!("{} ({first})", name(device)), users });
+        }
+        refuse(name(device), User::of_path(device))?;
+        refuse(name(device), User::of_device_elsewhere(device))?;
+    }
+    match state.file.as_ref().and_then(|file| Some((file, file.parent()?))) {
+        Some((file, at)) if state.mountpoint.is_none() => refuse(name(file), User::of_mount(at)),
+        _ => Ok(()),
+    }
+}

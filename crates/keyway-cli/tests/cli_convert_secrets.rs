@@ -1,0 +1,92 @@
+//! What opens a volume while it is converted and afterwards: PIM, keyfiles and both passwords, as the pause tells them.
+#![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
+
+mod cli_support;
+
+use cli_support::{Cli, PASSWORD, Typed};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+const OTHER: &str = "another-twenty-characters-and-more";
+
+fn new() -> Cli {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.keyway.secret("pw2", OTHER);
+    cli.keyway.secret("key", "bytes of a keyfile");
+    std::fs::create_dir(cli.path("away")).expect("made");
+    cli
+}
+
+/// Begins a conversion, pauses it in the middle, and gives the command that is told to go on with it.
+fn paused(cli: &Cli, words: &str) -> String {
+    let words = cli.words(&format!("{words} --yes --limit 1 --journal @away/journal"));
+    let child = cli.command(words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let began = Instant::now();
+    while cli.run("pause @d").status.code() != Some(0) {
+        assert!(began.elapsed() < keyway_testkit::PATIENCE, "it does not get going");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let said = child.wait_with_output().expect("it ends").stderr;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let told = said.split_once("go on with `keyway ").and_then(|(_, rest)| rest.split_once('`'));
+    told.unwrap_or_else(|| panic!("nothing is told: {said}")).0.to_owned()
+}
+
+/// As `protector change` does: what isn't named stays.
+#[test]
+fn a_new_password_leaves_pim_and_keyfiles_as_they_are() {
+    let cli = new();
+    cli.ends(0, "create @d --size 6M --quick --password-file @pw --pim 1 --keyfile @key --filesystem none");
+    let opens = |secret: &str| cli.ends(0, &format!("cat @d {secret} --hash sha512")).stdout;
+    let old = "--password-file @pw --pim 1 --keyfile @key";
+    let before = opens(old);
+    let next = paused(&cli, &format!("encrypt @d --reencrypt {old} --new-password-file @pw2"));
+    for told in [" --journal ", " --pim 1", " --keyfile ", " --new-password-file "] {
+        assert!(next.contains(told), "{told}: {next}");
+    }
+    let done = cli.ends(0, &format!("{next} --password-file @pw"));
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(said.contains("--pim 1") && said.contains("--keyfile"), "{said}");
+    let now = "--password-file @pw2 --pim 1 --keyfile @key";
+    assert!(opens(now) == before, "the content is another");
+    // Another PIM alone: the password stays, and nobody is asked for one.
+    cli.ends(0, &format!("encrypt @d --reencrypt {now} --new-pim 2 --yes"));
+    assert!(opens("--password-file @pw2 --pim 2 --keyfile @key") == before, "the content is another");
+}
+
+/// A BitLocker volume has no PIM: its password is asked for by that name, and the old one's by its own.
+#[test]
+fn a_volume_with_a_pim_that_becomes_a_bitlocker_volume_goes_on_as_it_is_told() {
+    let cli = new();
+    let begin = |cli: &Cli| {
+        if cli.path("d").exists() {
+            std::fs::remove_file(cli.path("d")).expect("removed");
+        }
+        cli.ends(
+            0,
+            "create @d --size 72M --quick --password-file @pw --pim 1 --keyfile @key --filesystem none",
+        );
+        paused(
+            cli,
+            "encrypt @d --reencrypt --format bitlocker --no-recovery-password --password-file @pw --pim 1 --keyfile @key \
+             --new-password-file @pw2",
+        )
+    };
+    let next = begin(&cli);
+    for told in [" --journal ", " --pim 1", " --keyfile "] {
+        assert!(next.contains(told), "{told}: {next}");
+    }
+    // Nobody is there to be asked: what is missing is named.
+    cli.fails(2, "usage", "--new-password-file", &format!("{next} --password-file @pw"));
+    if let Some(mut typed) = Typed::new(&cli, &next) {
+        typed.answer("Password of d as a BitLocker volume: ", &format!("{OTHER}\r"));
+        typed.answer("Password of d as a VeraCrypt volume: ", &format!("{PASSWORD}\r"));
+        let (code, shown) = typed.end();
+        assert_eq!(code, Some(0), "{shown}");
+        cli.ends(0, "cat @d --password-file @pw2 --length 4096");
+    }
+    let next = begin(&cli);
+    cli.ends(0, &format!("{next} --password-file @pw --new-password-file @pw2"));
+    cli.ends(0, "cat @d --password-file @pw2 --length 4096");
+}

@@ -1,0 +1,161 @@
+//! Where `get` puts what it copies: what is there already, and what is never replaced.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod cli_support;
+
+use cli_support::{Cli, PASSWORD, has_fuse};
+use std::fs;
+
+const OPEN: &str = "--password-file @pw --pim 1 --hash sha512";
+
+/// A volume with a FAT file system, which `keyway create` makes.
+fn fat(cli: &Cli) {
+    cli.keyway.secret("pw", PASSWORD);
+    cli.ends(0, "create @volume --size 12M --quick --filesystem fat --password-file @pw --pim 1");
+}
+
+/// The volume that is read from is somebody's whole disk: a file in it that happens to have its name does not replace it.
+#[test]
+fn no_copy_replaces_a_volume() {
+    let cli = Cli::new();
+    fat(&cli);
+    for name in ["letter", "volume", "w"] {
+        fs::write(cli.path(name).with_extension("in"), name).unwrap();
+        cli.ends(0, &format!("put @volume @{name}.in /{name} {OPEN}"));
+    }
+    cli.volume("w");
+    fs::create_dir(cli.path("out")).unwrap();
+    fs::write(cli.path("out/letter"), "here").unwrap();
+    fs::hard_link(cli.path("volume"), cli.path("out/volume")).unwrap();
+    std::os::unix::fs::symlink(cli.path("volume"), cli.path("link")).unwrap();
+    let before = fs::read(cli.path("volume")).unwrap();
+    for words in [
+        "get @volume /letter @volume",
+        "get @link /letter @volume",
+        "get @volume /letter @link",
+        "get @volume /letter @out/volume",
+        "get @volume /volume @.",
+        "get @volume / @out",
+        "get @volume /* @out",
+        "get @volume /**/vol* @out",
+    ] {
+        cli.fails(1, "exists", "is the volume itself", &format!("{words} --force {OPEN}"));
+        assert!(fs::read(cli.path("volume")).unwrap() == before, "{words}: it was replaced");
+        assert_eq!(
+            fs::read(cli.path("out/letter")).unwrap(),
+            b"here",
+            "{words}: something was written before"
+        );
+    }
+    assert!(cli.path("link").is_symlink());
+    if has_fuse() {
+        cli.ends(0, "open @w --attach fuse --password-file @pw --pim 1 --read-only");
+        cli.fails(6, "in-use", "is a volume that is open", &format!("get @volume /w @w --force {OPEN}"));
+    }
+    cli.ends(0, &format!("get @volume /letter @out/letter --force {OPEN}"));
+    assert_eq!(fs::read(cli.path("out/letter")).unwrap(), b"letter");
+}
+
+/// What was interrupted goes on under the name that it got, and is not copied once more into it.
+#[test]
+fn a_copy_under_another_name_goes_on() {
+    let cli = Cli::new();
+    fat(&cli);
+    fs::create_dir_all(cli.path("photos/2024")).unwrap();
+    for name in ["photos/a", "photos/b", "photos/2024/c"] {
+        fs::write(cli.path(name), name).unwrap();
+    }
+    cli.ends(0, &format!("put @volume @photos {OPEN}"));
+    for (from, files) in [("photos", 3), ("/", 3)] {
+        let words = format!("get @volume {from} @new {OPEN}");
+        cli.ends(0, &words);
+        let top = if from == "/" { "new/photos" } else { "new" };
+        // As it is when it was killed in the middle.
+        fs::remove_file(cli.path(top).join("2024/c")).unwrap();
+        fs::write(cli.path(top).join(".keyway-put-0123456789abcdef"), "half").unwrap();
+        let more = cli.json(0, &format!("{words} --skip-existing"));
+        assert_eq!((&more["files"], &more["kept"]), (&1.into(), &(files - 1).into()), "{more}");
+        assert_eq!(fs::read(cli.path(top).join("2024/c")).unwrap(), b"photos/2024/c");
+        assert!(!cli.path("new/photos/photos").exists() && (from == "/" || !cli.path("new/photos").exists()));
+        fs::remove_dir_all(cli.path("new")).unwrap();
+    }
+    // A folder that holds something else gets it inside, as ever.
+    fs::create_dir(cli.path("out")).unwrap();
+    fs::write(cli.path("out/other"), "other").unwrap();
+    cli.ends(0, &format!("get @volume photos @out --skip-existing {OPEN}"));
+    assert!(cli.path("out/photos/2024/c").exists());
+}
+
+/// As cp has it: several, and where they go as the last word.
+#[test]
+fn several_are_copied_into_a_folder_that_is_there() {
+    let cli = Cli::new();
+    fat(&cli);
+    fs::create_dir(cli.path("photos")).unwrap();
+    for name in ["photos/a.jpg", "b", "c"] {
+        fs::write(cli.path(name), name).unwrap();
+    }
+    cli.ends(0, &format!("put @volume @photos @b @c / {OPEN}"));
+    // Two words are a path and its new name, as ever.
+    cli.ends(0, &format!("get @volume b @new {OPEN}"));
+    assert_eq!(fs::read(cli.path("new")).unwrap(), b"b");
+    let words = format!("get @volume b photos /c @out {OPEN}");
+    cli.fails(1, "not-suitable", "mkdir -p", &words);
+    cli.fails(1, "not-suitable", "", &words.replace("@out", "-"));
+    fs::create_dir(cli.path("out")).unwrap();
+    // One that is not there is known before anything is written, and so is one that is in the way.
+    cli.fails(1, "not-found", "keyway ls", &words.replace("/c", "/none"));
+    fs::write(cli.path("out/c"), "mine").unwrap();
+    cli.fails(1, "exists", "--force", &words);
+    cli.fails(1, "exists", "two of them would be", &words.replace("/c", "B").replace(" b ", " b /b "));
+    assert_eq!(fs::read_dir(cli.path("out")).unwrap().count(), 1);
+    let got = cli.json(0, &format!("{words} --force"));
+    assert_eq!(
+        (&got["files"], &got["folders"], &got["path"]),
+        (&3.into(), &1.into(), &serde_json::Value::Null)
+    );
+    assert_eq!(got["to"].as_str(), cli.path("out").to_str());
+    for (name, content) in [("out/b", "b"), ("out/photos/a.jpg", "photos/a.jpg"), ("out/c", "c")] {
+        assert_eq!(fs::read(cli.path(name)).unwrap(), content.as_bytes());
+    }
+    let more = cli.json(0, &format!("get @volume photos/*.jpg b @out --skip-existing {OPEN}"));
+    assert_eq!((&more["files"], &more["kept"]), (&1.into(), &1.into()), "{more}");
+    assert!(cli.path("out/a.jpg").exists());
+}
+
+/// A table of noise has no free cluster, and is not full.
+#[test]
+fn a_damaged_fat_is_told_as_that() {
+    let cli = Cli::new();
+    fat(&cli);
+    fs::write(cli.path("letter"), vec![7; 100_000]).unwrap();
+    cli.ends(0, &format!("put @volume @letter {OPEN}"));
+    let plain = cli.ends(0, &format!("cat @volume {OPEN}")).stdout;
+    let field = |at: usize| usize::from(u16::from_le_bytes([plain[at], plain[at + 1]]));
+    // Where both tables lie (Microsoft's FAT specification).
+    let tables = field(14) * field(11)..(field(14) + usize::from(plain[16]) * field(22)) * field(11);
+    let first = tables.start..tables.start + field(22) * field(11);
+    if !has_fuse() {
+        return;
+    }
+    for (range, byte) in [(tables.clone(), 0xa5), (tables, 0), (first, 0xff)] {
+        let open = cli.json(0, &format!("open @volume --attach fuse {OPEN}"));
+        let to = open["device"].as_str().or(open["file"].as_str()).expect("somewhere");
+        let to = fs::OpenOptions::new().write(true).open(to).unwrap();
+        use std::os::unix::fs::FileExt;
+        to.write_all_at(&plain, 0).unwrap();
+        let begin = (range.start + 8) as u64;
+        let from = if byte == 0xff { begin } else { range.start as u64 };
+        to.write_all_at(&vec![byte; range.len() - (from - range.start as u64) as usize], from).unwrap();
+        to.sync_all().unwrap();
+        drop(to);
+        cli.ends(0, "close @volume");
+        for words in
+            [format!("put @volume @letter /new {OPEN}"), format!("put @volume @letter --dry-run /new {OPEN}")]
+        {
+            cli.fails(4, "damaged-filesystem", "then fsck.fat", &words);
+        }
+    }
+    cli.fails(4, "damaged-filesystem", "then fsck.fat", &format!("get @volume letter @out {OPEN}"));
+    assert!(!cli.path("out").exists());
+}
