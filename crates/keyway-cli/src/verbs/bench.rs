@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let subjects = if args.cipher.is_empty() { BenchSubject::all() } else { args.cipher.clone() };
     // A place that can't be written to, or holds something, is told before anything is measured.
     let place = args.html.as_deref().map(|path| lab::output_file(path, out)).transpose()?;
-    let bar = progress::turns("preparing");
+    let bar = progress::turns("preparing", None);
     let watch = |subject: BenchSubject, done: usize, all: usize| bar.at(&subject.to_string(), done, all);
     let document = bench::measure(&subjects, &kernels, &plan, !args.no_kdf, lab::command(), &watch)?;
     drop(bar);
@@ -69,5 +69,5 @@ fn told(document: &BenchDocument) -> String {
     if let (Some(mhz), Some(how)) = (machine.clock_mhz, machine.clock_known_by) {
         text.push_str(&format!("Cycles per byte at about {mhz:.0} MHz: {how}.\n"));
     }
-    text + "\n" + &bench::answer(document).join("\n") + "\n"
+    text + &keyway::lab::told::answer(&bench::answer(document))
 }

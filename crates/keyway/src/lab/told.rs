@@ -74,7 +74,8 @@ fn missing(lines: &[String]) -> String {
     heading.to_owned() + &lines.collect::<String>()
 }
 
-fn answer(lines: &[String]) -> String {
+/// What it all comes to, below it.
+pub fn answer(lines: &[String]) -> String {
     let gap = if lines.is_empty() { "" } else { "\n" };
     let lines = lines.iter().map(|words| wrapped("", &shown(words), 80) + "\n");
     gap.to_owned() + &lines.collect::<String>()
