@@ -64,6 +64,9 @@ _keyway() {
             keyway,erase)
                 cmd="keyway__subcmd__erase"
                 ;;
+            keyway,favourite)
+                cmd="keyway__subcmd__favourite"
+                ;;
             keyway,get)
                 cmd="keyway__subcmd__get"
                 ;;
@@ -211,6 +214,15 @@ _keyway() {
             keyway__subcmd__drive__subcmd__user,password)
                 cmd="keyway__subcmd__drive__subcmd__user__subcmd__password"
                 ;;
+            keyway__subcmd__favourite,add)
+                cmd="keyway__subcmd__favourite__subcmd__add"
+                ;;
+            keyway__subcmd__favourite,list)
+                cmd="keyway__subcmd__favourite__subcmd__list"
+                ;;
+            keyway__subcmd__favourite,remove)
+                cmd="keyway__subcmd__favourite__subcmd__remove"
+                ;;
             keyway__subcmd__header,backup)
                 cmd="keyway__subcmd__header__subcmd__backup"
                 ;;
@@ -272,7 +284,7 @@ _keyway() {
 
     case "${cmd}" in
         keyway)
-            opts="-v -q -h -V --json --yes --verbose --quiet --progress --log --help --version demo create open close status info cat ls get put protector header erase drive encrypt resize decrypt pause resume serve bench lab doctor"
+            opts="-v -q -h -V --json --yes --verbose --quiet --progress --log --help --version demo create open close favourite status info cat ls get put protector header erase drive encrypt resize decrypt pause resume serve bench lab doctor"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2249,6 +2261,182 @@ _keyway() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        keyway__subcmd__favourite)
+            opts="-v -q -h --json --yes --verbose --quiet --progress --log --help add list remove"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    _keyway_paths "${cur}"
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        keyway__subcmd__favourite__subcmd__add)
+            opts="-v -q -h --name --for-all --force --mount-options --attach --read-only --allow-discards --cache --protect-hidden --close-when-idle --foreground --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --verbose --quiet --progress --log --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mount-options)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --attach)
+                    COMPREPLY=($(compgen -W "auto fuse files nbd vhost-user ublk dm-crypt" -- "${cur}"))
+                    return 0
+                    ;;
+                --close-when-idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    _keyway_paths "${cur}"
+                    return 0
+                    ;;
+                --password-fd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keyfile)
+                    _keyway_paths "${cur}"
+                    return 0
+                    ;;
+                --pim)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --recovery-password)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --startup-key)
+                    _keyway_paths "${cur}"
+                    return 0
+                    ;;
+                --tpm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pin-file)
+                    _keyway_paths "${cur}"
+                    return 0
+                    ;;
+                --pin-fd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "veracrypt truecrypt bitlocker" -- "${cur}"))
+                    return 0
+                    ;;
+                --hash)
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
+                    return 0
+                    ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --system-header)
+                    _keyway_paths "${cur}"
+                    return 0
+                    ;;
+                --protect-password-file)
+                    _keyway_paths "${cur}"
+                    return 0
+                    ;;
+                --protect-password-fd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --protect-keyfile)
+                    _keyway_paths "${cur}"
+                    return 0
+                    ;;
+                --protect-pim)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    _keyway_paths "${cur}"
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        keyway__subcmd__favourite__subcmd__list)
+            opts="-v -q -h --json --yes --verbose --quiet --progress --log --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    _keyway_paths "${cur}"
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        keyway__subcmd__favourite__subcmd__remove)
+            opts="-v -q -h --for-all --json --yes --verbose --quiet --progress --log --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    _keyway_paths "${cur}"
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         keyway__subcmd__get)
             opts="-v -q -h --force --skip-existing --require-sandbox --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -3162,7 +3350,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__open)
-            opts="-v -q -h --mount-options --attach --read-only --allow-discards --cache --protect-hidden --foreground --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --verbose --quiet --progress --log --help"
+            opts="-v -q -h --mount-options --attach --read-only --allow-discards --cache --protect-hidden --close-when-idle --foreground --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3174,6 +3362,10 @@ _keyway() {
                     ;;
                 --attach)
                     COMPREPLY=($(compgen -W "auto fuse files nbd vhost-user ublk dm-crypt" -- "${cur}"))
+                    return 0
+                    ;;
+                --close-when-idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --password-file)
@@ -3426,7 +3618,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__change)
-            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --new-hash --new-no-keyfiles --id --to --new-password-file --new-password-fd --new-keyfile --new-pim --json --yes --verbose --quiet --progress --log --help"
+            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --new-hash --new-no-keyfiles --id --to --new-password-file --new-password-fd --new-keyfile --new-pim --new-tpm --pcrs --new-pin-file --new-pin-fd --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3513,6 +3705,22 @@ _keyway() {
                     return 0
                     ;;
                 --new-pim)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --new-tpm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pcrs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --new-pin-file)
+                    _keyway_paths "${cur}"
+                    return 0
+                    ;;
+                --new-pin-fd)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

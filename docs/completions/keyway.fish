@@ -38,6 +38,7 @@ complete -c keyway -n "__fish_keyway_needs_command" -f -a "demo" -d 'Take the to
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "create" -d 'Make a new volume in a file or on a device, or a hidden one inside'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "open" -d 'Unlock a volume and attach it as a file or device, mounted if asked'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "close" -d 'Flush, unmount and detach a volume, and wipe its keys'
+complete -c keyway -n "__fish_keyway_needs_command" -f -a "favourite" -d 'Keep a volume under a name, with all that opens it but its secret'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "status" -d 'Tell what is open, or everything about one volume'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "info" -d 'Tell what a volume\'s header says, or what is seen from outside'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "cat" -d 'Write a volume\'s decrypted bytes to standard output'
@@ -140,6 +141,7 @@ nbd\t'A socket for network block device clients'
 vhost-user\t'A socket for virtual machines (vhost-user-blk)'
 ublk\t'A block device of the kernel\'s ublk driver; root\'s outlives its server, users need udev\'s help'
 dm-crypt\t'A block device of the kernel\'s own: the key goes to dm-crypt, which does the work (needs root)'"
+complete -c keyway -n "__fish_keyway_using_subcommand open" -l close-when-idle -d 'Close by itself when nothing was read or written for so long, and nobody uses it: 90s, 30m, 2h' -r
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l password-file -d 'Read the password of the volume from FILE' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l keyfile -d 'A keyfile of the volume' -r -F
@@ -200,6 +202,96 @@ complete -c keyway -n "__fish_keyway_using_subcommand close" -l yes -d 'Do what 
 complete -c keyway -n "__fish_keyway_using_subcommand close" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand close" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand close" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and not __fish_seen_subcommand_from add list remove" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and not __fish_seen_subcommand_from add list remove" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and not __fish_seen_subcommand_from add list remove" -l json -d 'Print the answer as one JSON document'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and not __fish_seen_subcommand_from add list remove" -l yes -d 'Do what destroys data without asking'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and not __fish_seen_subcommand_from add list remove" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and not __fish_seen_subcommand_from add list remove" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and not __fish_seen_subcommand_from add list remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and not __fish_seen_subcommand_from add list remove" -f -a "add" -d 'Keep a volume, and what `open` takes beside it'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and not __fish_seen_subcommand_from add list remove" -f -a "list" -d 'List them'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and not __fish_seen_subcommand_from add list remove" -f -a "remove" -d 'Forget one; the volume stays as it is'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l name -d 'What it is called' -r
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l mount-options -d 'Mount it with these options of mount(8), as `noatime,uid=1000`' -r
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l attach -d 'How the volume reaches you' -r -f -a "auto\t'The best this machine offers'
+fuse\t'A file, and as root a loop device on it'
+files\t'The files inside in a folder, for reading, without the kernel\'s drivers'
+nbd\t'A socket for network block device clients'
+vhost-user\t'A socket for virtual machines (vhost-user-blk)'
+ublk\t'A block device of the kernel\'s ublk driver; root\'s outlives its server, users need udev\'s help'
+dm-crypt\t'A block device of the kernel\'s own: the key goes to dm-crypt, which does the work (needs root)'"
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l close-when-idle -d 'Close by itself when nothing was read or written for so long, and nobody uses it: 90s, 30m, 2h' -r
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l password-file -d 'Read the password of the volume from FILE' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l keyfile -d 'A keyfile of the volume' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l pim -d 'The PIM of the volume' -r
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it' -r
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l pin-fd -d 'Read that PIN from the open descriptor N' -r
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
+truecrypt\t'TrueCrypt'
+bitlocker\t'BitLocker'"
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
+primary\t'Only the one at the beginning'
+backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l protect-password-file -d 'Read the password of the hidden volume from FILE' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l protect-password-fd -d 'Read the password of the hidden volume from the open descriptor N' -r
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l protect-keyfile -d 'A keyfile of the hidden volume' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l protect-pim -d 'The PIM of the hidden volume' -r
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l for-all -d 'For all users of this machine (needs root)'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l force -d 'Replace the one that has this name'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l read-only -d 'Refuse every write'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l allow-discards -d 'Pass discards (TRIM) on to the medium: keeps an SSD fast and a file sparse, and shows which parts are unused'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l cache -d 'Let the block device go through a page cache, as a plain loop device does: reads come from memory where they can, writes wait there for a flush (needs root; a mounted file system has a page cache of its own)'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l protect-hidden -d 'Refuse writes that would damage the hidden volume'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l foreground -d 'Stay here until the volume is closed or Ctrl-C comes'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l dry-run -d 'Print what would be done, and do nothing'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l system -d 'The volume is an encrypted system partition or drive'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l json -d 'Print the answer as one JSON document'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l yes -d 'Do what destroys data without asking'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from list" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from list" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from list" -l json -d 'Print the answer as one JSON document'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from list" -l yes -d 'Do what destroys data without asking'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from remove" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from remove" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from remove" -l for-all -d 'One of all users\' (needs root)'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from remove" -l json -d 'Print the answer as one JSON document'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from remove" -l yes -d 'Do what destroys data without asking'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from remove" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c keyway -n "__fish_keyway_using_subcommand status" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand status" -l journal -d 'The file with the journal of the conversion, where it is not beside the volume (VOLUME.keyway-journal)' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand status" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
@@ -584,6 +676,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-password-fd -d 'Read the password to be set from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-keyfile -d 'A keyfile to be set' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-pim -d 'The PIM to be set' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-tpm -d 'The TPM that seals the key, where it isn\'t this machine\'s own' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l pcrs -d 'The measurements that the key is bound to: numbers of PCRs such as 7,11' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-pin-file -d 'Read the new PIN from FILE' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-pin-fd -d 'Read the new PIN from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"

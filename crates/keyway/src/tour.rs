@@ -193,8 +193,10 @@ impl<'a> Tour<'a> {
     /// Begins in a folder that only this user may enter. Between two pieces of work it is looked whether to stop.
     ///
     /// # Errors
-    /// There is no room for it, or the system gives no random numbers.
+    /// There is no room for it, no folder for what is open, or the system gives no random numbers.
     pub fn begin(start: &'a StartSession<'a>, stop: &'a AtomicBool) -> Result<Self, Error> {
+        // All that a later stop needs of this machine, so that nothing is measured in vain.
+        keyway_attach::session::runtime_folder()?;
         let private = Permissions::from_mode(0o700);
         let folder = tempfile::Builder::new().prefix("keyway-demo-").permissions(private).tempdir();
         let folder = folder.map_err(|e| Error::system("make", &std::env::temp_dir(), e))?;
