@@ -3618,7 +3618,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__change)
-            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --new-hash --new-no-keyfiles --id --to --new-password-file --new-password-fd --new-keyfile --new-pim --json --yes --verbose --quiet --progress --log --help"
+            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --new-hash --new-no-keyfiles --id --to --new-password-file --new-password-fd --new-keyfile --new-pim --new-tpm --pcrs --new-pin-file --new-pin-fd --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3705,6 +3705,22 @@ _keyway() {
                     return 0
                     ;;
                 --new-pim)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --new-tpm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pcrs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --new-pin-file)
+                    _keyway_paths "${cur}"
+                    return 0
+                    ;;
+                --new-pin-fd)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -676,6 +676,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-password-fd -d 'Read the password to be set from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-keyfile -d 'A keyfile to be set' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-pim -d 'The PIM to be set' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-tpm -d 'The TPM that seals the key, where it isn\'t this machine\'s own' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l pcrs -d 'The measurements that the key is bound to: numbers of PCRs such as 7,11' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-pin-file -d 'Read the new PIN from FILE' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-pin-fd -d 'Read the new PIN from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"

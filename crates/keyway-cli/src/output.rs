@@ -7,7 +7,7 @@ use keyway::inside::NotDone;
 pub(crate) use keyway::lab::told::tables;
 use keyway::session::Notice;
 use keyway::shown::{self, line, lines};
-use keyway::told::{broken, wrapped};
+use keyway::told::{broken, with_warnings, wrapped};
 pub(crate) use keyway::told::{pairs, table};
 pub(crate) use keyway_store::size::words as bytes;
 use serde::Serialize;
@@ -191,12 +191,16 @@ pub(crate) fn note(words: &str) {
     }
 }
 
-/// A warning to standard error.
+/// A warning to standard error; the JSON document has it, too. There is no other way to give one.
 pub(crate) fn warn(words: &str) {
     if is_news(words) {
+        WARNED.lock().into_iter().for_each(|mut all| all.push(line(words)));
         complain("keyway: warning: ", words);
     }
 }
+
+/// What was warned of until now.
+static WARNED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// What was said and asked, and whether that goes for what is tried once more.
 static SAID: Mutex<(bool, Vec<String>)> = Mutex::new((false, Vec::new()));
@@ -215,8 +219,8 @@ fn is_news(words: &str) -> bool {
 
 /// What a serving process noticed, to standard error.
 pub(crate) fn notice(notice: &Notice) {
-    let mark = if notice.is_warning() { "keyway: warning: " } else { "keyway: " };
-    complain(mark, &notice.to_string());
+    let words = notice.to_string();
+    if notice.is_warning() { warn(&words) } else { complain("keyway: ", &words) }
 }
 
 /// The document that `--json` prints for a failure.
@@ -235,7 +239,9 @@ pub(crate) fn error_document(failure: &Failure) -> serde_json::Value {
 }
 
 fn document_text(document: &impl Serialize) -> String {
-    let text = serde_json::to_string_pretty(document)
+    let warned = WARNED.lock().map(|all| all.clone()).unwrap_or_default();
+    let text = with_warnings(document, &warned)
+        .map_or_else(|| serde_json::to_string_pretty(document), |all| serde_json::to_string_pretty(&all))
         .unwrap_or_else(|e| json!({"error": {"kind": "failed", "message": e.to_string()}}).to_string());
     shown::json(&text)
 }

@@ -153,10 +153,10 @@ pub(crate) fn stop_on_signals() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// Work that is counted in turns, shown until it is dropped.
+/// Work that is counted in turns, and takes so long where that is planned, shown until it is dropped.
 #[cfg(feature = "lab")]
-pub(crate) fn turns(label: &str) -> keyway::pace::Turns {
-    let shown = Shown::new(label);
+pub(crate) fn turns(label: &str, planned: Option<Duration>) -> keyway::pace::Turns {
+    let shown = Shown(Mutex::new(Some(Pace::new(style(), label).planned(planned))));
     keyway::pace::Turns::new(label, style(), move |label, done, all| {
         shown.tell(|pace, now, wide| pace.counted(now, label, (done, all), wide));
     })

@@ -357,6 +357,16 @@ fn ranges() {
     let list = cli.json(0, &format!("drive range list @drive {ADMIN}"));
     assert_eq!(list["ranges"].as_array().map(Vec::len), Some(1));
     cli.refused("usage", "name another", &format!("drive range remove @drive 0 {ADMIN} --yes"));
+    // A drive takes every word for a range that was never placed, and there is nothing that it could lock.
+    for words in [
+        "lock @drive --range 0 --range 3 --as admin1",
+        "unlock @drive --range 3",
+        "erase @drive --range 3 --yes",
+        "range enable @drive 3",
+    ] {
+        let words = format!("drive {words} {ADMIN}");
+        cli.fails(1, "not-now", "N --start SIZE --length SIZE", &words);
+    }
     // Drives call this not allowed.
     for words in
         ["lock @drive --range 99 --as admin1", "erase @drive --range 99 --yes", "range enable @drive 99"]
@@ -411,7 +421,12 @@ fn users() {
     cli.ends(0, "drive unlock @drive --as user1 --password-file @new");
     cli.ends(0, &format!("drive user password @drive user1 --as admin1 {ADMIN} --new-password-file @pw"));
     cli.ends(0, &format!("drive unlock @drive --as user1 {USER}"));
-    cli.ends(0, &format!("drive user password @drive sid {ADMIN} --new-password-file @new"));
+    // The owner's is the first administrator's as well: every later verb takes the new one.
+    let change = format!("drive user password @drive sid {ADMIN} --new-password-file @new");
+    assert_eq!(cli.json(0, &change)["administrator"], true);
+    cli.ends(0, "drive user list @drive --password-file @new");
+    // Done once more, as after an answer that was lost, it goes on where it was.
+    assert_eq!(cli.json(0, &change)["administrator"], true);
     cli.fails(3, "wrong-secret", "the password is mistyped", &format!("drive revert @drive {ADMIN} --yes"));
     cli.refused(
         "usage",
@@ -494,6 +509,8 @@ fn the_shadow_and_the_store() {
     );
     assert_eq!(cli.json(0, &format!("drive mbr enable @drive {ADMIN}"))["enabled"], true);
     let unlocked = cli.ends(0, &format!("drive unlock @drive {USER}"));
+    let warned = cli.json(0, &format!("drive unlock @drive {USER}"))["warnings"].to_string();
+    assert!(warned.contains("it locks again now"), "a program that reads JSON is warned, too: {warned}");
     let told = String::from_utf8_lossy(&unlocked.stderr);
     // A file has power only while a command runs, and whoever unlocks one is told.
     assert!(told.contains("it locks again now") && told.contains("--nvme-tcp 127.0.0.1:0"), "{told}");
@@ -543,6 +560,16 @@ fn back_to_the_factory() {
     let kept = cli.json(0, &format!("drive revert @drive --keep-data {ADMIN} --yes"));
     assert_eq!((&kept["reverted"], &kept["data_kept"]), (&true.into(), &true.into()));
     assert_eq!(cli.json(0, "drive info @drive")["state"], "factory");
+    // Once more, there is nothing to do, and nobody has a secret for it.
+    for words in ["", "--keep-data"] {
+        let again = cli.json(0, &format!("drive revert @drive {words} {ADMIN}"));
+        assert_eq!(
+            (&again["reverted"], &again["nothing_to_do"], &again["data_kept"]),
+            (&false.into(), &true.into(), &true.into())
+        );
+        let told = cli.ends(0, &format!("drive revert @drive {words} {ADMIN}")).stdout;
+        assert!(String::from_utf8_lossy(&told).contains("nothing was to be done"), "{told:?}");
+    }
     // Nothing of the old owner is left: it can be set up again.
     cli.ends(0, "drive setup @drive --password-file @pw --admin-password-file @admin");
     let wrong = cli.json(3, "drive revert @drive --psid WRONGWRONGWRONGWRONGWRONGWRONG00 --yes");
@@ -608,4 +635,44 @@ fn a_drive_that_is_set_up_in_part_keeps_its_secrets() {
     );
     assert!(told["error"]["hint"].as_str().is_some_and(|hint| hint.contains("--keep-data")), "{told}");
     assert!(cli.path("sheet").is_file(), "the owner's secret is lost");
+}
+
+/// What was named is told, whatever was wanted of it; and of a drive's file that it was cut off.
+#[test]
+fn what_is_no_drive_and_what_was_cut_off_is_told() {
+    let cli = set_up();
+    let whole = std::fs::metadata(cli.path("drive")).expect("there").len();
+    std::fs::write(cli.path("empty"), "").expect("written");
+    std::fs::write(cli.path("bytes"), vec![7; 1 << 20]).expect("written");
+    let luks: Vec<u8> = b"LUKS\xba\xbe\0\x02".iter().copied().chain([0; 4088]).collect();
+    std::fs::write(cli.path("luks"), luks).expect("written");
+    let verbs = [
+        "drive info",
+        "drive lock --password-file @pw",
+        "drive erase --yes --password-file @admin",
+        "drive revert --yes --password-file @admin",
+        "drive range list --password-file @admin",
+        "drive user list --password-file @admin",
+        "drive mbr status --password-file @admin",
+        "drive reset",
+        "drive setup --recovery-sheet @sheet --password-file @pw",
+    ];
+    for words in verbs {
+        for (name, says) in
+            [("empty", "it is empty"), ("bytes", "no virtual drive's file"), ("luks", "a LUKS volume")]
+        {
+            let told = cli.json(4, &format!("{words} @{name}"));
+            assert_eq!(told["error"]["kind"], "not-a-drive", "{words}: {told}");
+            assert!(told["error"]["message"].as_str().is_some_and(|m| m.contains(says)), "{words}: {told}");
+        }
+        for len in [whole - 4096, whole / 2, 4096] {
+            std::fs::copy(cli.path("drive"), cli.path("cut")).expect("copied");
+            let file = std::fs::OpenOptions::new().write(true).open(cli.path("cut")).expect("there");
+            file.set_len(len).expect("cut");
+            let told = cli.json(4, &format!("{words} @cut"));
+            assert_eq!(told["error"]["kind"], "too-short", "{words}, {len}: {told}");
+            assert!(told["error"]["message"].as_str().is_some_and(|m| m.contains("was cut off")), "{told}");
+        }
+    }
+    cli.fails(4, "not-a-drive", "name an NVMe, SATA or SAS drive", "drive info /dev/null");
 }

@@ -267,3 +267,32 @@ fn doctor_tells_what_is_encrypted_and_with_what() {
     assert_eq!(of("@drive")[0]["with"], "drive");
     cli.fails(1, "not-found", "", "doctor @missing");
 }
+
+/// What is missing of this machine is told before anything is made or measured.
+#[test]
+fn the_tour_does_not_begin_without_a_folder_for_what_is_open() {
+    let cli = Cli::new();
+    let (temporary, planted) = (cli.path("tmp"), cli.path("rd"));
+    std::fs::create_dir(&temporary).expect("a folder");
+    std::fs::write(&planted, "a file").expect("room");
+    let mut demo = cli.command(["demo"]);
+    let demo = demo.env("TMPDIR", &temporary).env("KEYWAY_RUNTIME_DIR", &planted).current_dir(cli.path(""));
+    let done = demo.output().expect("keyway starts");
+    let told = String::from_utf8_lossy(&done.stdout);
+    assert!(!done.status.success() && told.is_empty(), "{told}");
+    assert!(String::from_utf8_lossy(&done.stderr).contains(&planted.display().to_string()), "{done:?}");
+    assert_eq!(std::fs::read_dir(&temporary).expect("there").count(), 0, "something was made");
+}
+
+/// Up to how many MB/s each cipher gives stands in words, on the page as well.
+#[test]
+fn what_the_ciphers_give_is_told_in_words() {
+    let cli = Cli::new();
+    let words =
+        "bench --no-kdf --time 1 --cipher aes --cipher serpent --buffer 64K --threads 1 --html @bench.html";
+    let told = String::from_utf8(cli.ends(0, words).stdout).expect("text");
+    let line = told.lines().find(|line| line.starts_with("In MB/s this machine gives ")).expect("a verdict");
+    assert!(line.contains("aes up to ") && line.contains("serpent up to "), "{told}");
+    let page = std::fs::read_to_string(cli.path("bench.html")).expect("the page");
+    assert!(page.contains(line), "the page says less");
+}

@@ -46,6 +46,7 @@ fn a_volume_is_served_with_tls_and_not_without() {
     );
     let socket = served["socket"].as_str().unwrap();
     let port = socket.rsplit(':').next().unwrap();
+    assert_eq!(served["uri"], format!("nbds://{socket}"));
     let copy = |uri: String, to: &str| {
         let done =
             Command::new("timeout").arg("30").arg(&nbdcopy).arg(uri).arg(cli.path(to)).output().unwrap();

@@ -61,6 +61,7 @@ fn what_is_written_through_the_file_is_read_by_cat() {
         assert!(opened.get(key).is_some(), "{key} in {opened}");
     }
     assert_eq!((opened["attachment"].as_str(), &opened["socket"]), (Some("fuse"), &Value::Null));
+    assert_eq!(opened["uri"], Value::Null);
     assert_eq!(opened["why"], Value::Null, "it was asked for");
     let path = opened["file"].as_str().expect("a file");
     let file = std::fs::File::options().read(true).write(true).open(path).expect("the volume's file");
@@ -141,6 +142,9 @@ fn no_secret_is_on_the_serving_process_s_command_line() {
     assert_eq!(opened["attachment"], "nbd");
     let socket = opened["socket"].as_str().expect("a socket");
     assert!(std::fs::metadata(socket).is_ok(), "{socket}");
+    // As NBD clients take it, wherever the socket is told.
+    let uri = format!("nbd+unix:///?socket={socket}");
+    assert_eq!((&opened["uri"], &cli.json(0, "status @v")["uri"]), (&uri.clone().into(), &uri.into()));
     let pid = opened["pid"].as_u64().expect("a pid");
     let words = std::fs::read(format!("/proc/{pid}/cmdline")).expect("it runs");
     let words = String::from_utf8_lossy(&words).replace('\0', " ");

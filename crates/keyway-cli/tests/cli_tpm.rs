@@ -134,3 +134,48 @@ fn a_protector_is_added_used_and_removed() {
     fails(&cli, 3, "no-such-protector", &[&["info", path, &tpm], &opening[..]].concat());
     assert_eq!(hash(&cli, &["cat", path, "--password-file", password]), volume.sha256);
 }
+
+/// A PIN is changed in its protector's place, and what opened a volume is told.
+#[test]
+fn a_pin_is_changed_in_its_place() {
+    let (Some(volume), Some(swtpm)) = (windows(), Swtpm::start()) else { return };
+    let cli = Cli::new();
+    let path = volume.file.path().to_str().expect("text");
+    let file = |name: &str, secret: &str| cli.keyway.secret(name, secret).to_str().expect("text").to_owned();
+    let (password, pin, next) = (file("password", "anaconda"), file("pin", PIN), file("next", "13579135"));
+    let (tpm, new_tpm) = (format!("--tpm={}", swtpm.address()), format!("--new-tpm={}", swtpm.address()));
+
+    // No TPM opens it yet: what --tpm means, and what names the one that seals.
+    let told = fails(&cli, 2, "usage", &["protector", "add", path, "tpm-pin", &tpm, "--new-pin-file", &pin]);
+    assert!(told.contains("no TPM opens") && told.contains("--new-tpm=ADDRESS"), "{told}");
+
+    let json = |words: &[&str]| -> serde_json::Value {
+        serde_json::from_slice(&cli.keyway.ok(words.iter().chain(&["--json"]))).expect("JSON")
+    };
+    let add = ["protector", "add", path, "tpm-pin", "--password-file", &password, &new_tpm];
+    let added = json(&[&add[..], &["--new-pin-file", &pin, "--pcrs=11"]].concat());
+    let change = ["protector", "change", path, &tpm, "--pin-file", &pin, "--new-pin-file", &next];
+    let changed = json(&change);
+    assert_eq!(
+        (&changed["id"], &changed["kind"], &changed["pcrs"]),
+        (&added["id"], &"tpm-pin".into(), &serde_json::json!([11]))
+    );
+    let info = json(&["info", path, &tpm, "--pin-file", &next]);
+    assert_eq!(info["opened_by"], added["id"]);
+    let kinds = info["key_protectors"].as_array().expect("a list").iter().map(|p| p["kind"].clone());
+    assert_eq!(kinds.collect::<Vec<_>>(), ["password", "recovery-password", "tpm-pin"], "{info}");
+    fails(&cli, 3, "wrong-pin", &["info", path, &tpm, "--pin-file", &pin]);
+    assert_eq!(hash(&cli, &["cat", path, &tpm, "--pin-file", &next]), volume.sha256);
+
+    // A PIN is no password, and a password has none.
+    let id = added["id"].as_str().expect("an identifier");
+    let secret = ["--password-file", &password];
+    let words = ["protector", "change", path, "--id", id, "--new-password-file", &next];
+    fails(&cli, 2, "usage", &[&words[..], &secret].concat());
+    let listed = json(&["protector", "list", path]);
+    let own = listed["key_protectors"].as_array().expect("a list").iter().find(|p| p["kind"] == "password");
+    let own = own.and_then(|p| p["id"].as_str()).expect("its password");
+    let words = ["protector", "change", path, "--id", own, "--new-pin-file", &next];
+    let told = fails(&cli, 2, "usage", &[&words[..], &secret].concat());
+    assert!(told.contains("has no TPM"), "{told}");
+}

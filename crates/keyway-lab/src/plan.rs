@@ -51,6 +51,16 @@ pub struct ExperimentRequest {
     pub command: String,
 }
 
+impl ExperimentPlan {
+    /// How long all turns take, or as long as there is time for; nothing where the work itself decides.
+    pub fn planned(&self) -> Option<Duration> {
+        let sides = self.targets.len() + self.others.len() + usize::from(self.bare);
+        let of = |workload: &Workload| Some(workload.planned(sides)).filter(|time| !time.is_zero());
+        let all: Duration = self.workloads.iter().map(of).sum::<Option<_>>()?;
+        Some(self.time.map_or(all, |time| all.min(time)))
+    }
+}
+
 impl ExperimentRequest {
     /// The usual workload on the targets, called in this process.
     pub fn new(targets: Vec<Target>, drive: Drive) -> Self {

@@ -85,6 +85,13 @@ impl Experiments {
         Ok(Self { plans, before, time: request.time })
     }
 
+    /// How long it takes, where that is known: what each drive's experiment plans, of which nothing was measured before.
+    pub fn planned(&self) -> Option<Duration> {
+        let all: Duration = self.plans.iter().map(ExperimentPlan::planned).sum::<Option<_>>()?;
+        let all = self.time.map_or(all, |time| all.min(time));
+        self.before.is_empty().then_some(all)
+    }
+
     /// What will be lost, in words: its owner is asked first.
     pub fn losses(&self) -> Vec<String> {
         let files =

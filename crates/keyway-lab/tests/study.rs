@@ -213,3 +213,31 @@ fn too_few_cores_decide_no_claim() {
     rows.for_each(|row| row.flags.push(Flag::TooFewCores));
     assert!(document.judged_again().iter().all(|found| found.standing == Standing::Undecided));
 }
+
+/// What was stopped refutes nothing: a test without all of its turns is not measured, and that is said before all else.
+#[test]
+fn what_was_stopped_refutes_nothing() {
+    let mut document: StudyDocument = serde_json::from_str(&stored()).expect("a run of studies");
+    let count = |document: &StudyDocument| {
+        document.verdicts.iter().filter(|found| found.standing == Standing::NotMeasured).count()
+    };
+    assert_eq!(count(&document), 0);
+    for found in &mut document.measured {
+        let short: Vec<String> = found.document.series.iter().map(|s| s.cell.clone()).collect();
+        found.document.missing.extend(short.iter().map(|cell| format!("{cell} on bare: 1 of 40 turns done")));
+    }
+    document.verdicts = document.judged_again();
+    assert_eq!(count(&document), document.verdicts.len());
+    assert!(document.verdicts.iter().all(|found| found.less_by.is_none() && found.by_how_much().is_none()));
+    let all = document.verdicts.len();
+    let told = answer(&document);
+    assert_eq!(told, [format!("Not finished: {all} of {all} claims were not measured, and do not count.")]);
+    // One experiment of them alone: the others are judged, and summed up without it.
+    document.measured.iter_mut().skip(1).for_each(|found| found.document.missing.clear());
+    document.verdicts = document.judged_again();
+    let (out, told) = (count(&document), answer(&document));
+    assert!(out > 0 && out < all);
+    assert!(told[0].starts_with(&format!("Not finished: {out} of {all} claims")), "{told:?}");
+    assert!(told[1].starts_with(&format!("{} others: ", all - out)), "{told:?}");
+    assert!(told.len() <= 5 && told.iter().all(|line| line.chars().count() <= 80), "{told:?}");
+}

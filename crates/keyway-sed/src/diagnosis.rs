@@ -191,6 +191,7 @@ impl Unfit {
         match self {
             Self::PartBlocks | Self::Unaligned => Advice::SeeRangeLimits,
             Self::NeverLocks => Advice::EnableRange,
+            Self::NoPlace(_) => Advice::PlaceRange,
             Self::PastDataStore => Advice::ReadOrWriteLess,
             Self::LargerThanShadow => Advice::SeeShadowSize,
             Self::LargeRequest => Advice::SmallerParts,

@@ -182,7 +182,7 @@ fn power_up(store: &Arc<dyn Store>, before: Option<&Tper>) -> Result<(Tper, Medi
     let state = State::decode(&bytes)?;
     let (needed, present) = (state.config.medium_bytes(), store.size());
     if present < needed {
-        return Err(DriveError::TooSmall { needed, present });
+        return Err(DriveError::CutOff { needed, present });
     }
     Tper::new(store.clone(), state, slots, before)
 }

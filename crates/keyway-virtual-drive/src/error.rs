@@ -32,6 +32,14 @@ pub enum DriveError {
         /// What there is.
         present: u64,
     },
+    /// The file ends before the drive does: it was cut off, or not copied completely.
+    #[error("the virtual drive's file was cut off: it has {present} of {needed} bytes")]
+    CutOff {
+        /// What the drive has.
+        needed: u64,
+        /// What there is.
+        present: u64,
+    },
     /// The machine gives no random numbers.
     #[error("this machine gives no random numbers")]
     NoRandom,
@@ -42,6 +50,7 @@ explain! { DriveError, through Store {
     Self::Version(_) => [Damaged Contents, NewerRelease],
     Self::Damaged => [Damaged Contents, NotWrittenHere],
     Self::TooSmall { .. } => [Contents, CheckCopy],
+    Self::CutOff { .. } => [TooShort Contents, CheckCopy],
     Self::StateTooLarge(_) | Self::NoRandom => [Ours, ReportWithDoctor],
     Self::Config(_) => [Request, SeeDriveOptions],
 } }

@@ -116,8 +116,15 @@ type Copy = (u64, Zeroizing<Vec<u8>>);
 
 /// What is in a slot, if it is whole.
 fn read(store: &dyn Store, slot: u64) -> Result<Option<Copy>, DriveError> {
-    if store.size() < SLOTS {
-        return Err(DriveError::NotADrive);
+    let present = store.size();
+    if present < SLOTS {
+        let mut head = [0; MAGIC.len()];
+        let begins = present >= head.len() as u64 && store.read_at(&mut head, 0).is_ok() && head == *MAGIC;
+        return Err(if begins {
+            DriveError::CutOff { needed: SLOTS, present }
+        } else {
+            DriveError::NotADrive
+        });
     }
     let mut bytes = vec![0; SLOT as usize];
     store.read_at(&mut bytes, slot * SLOT)?;

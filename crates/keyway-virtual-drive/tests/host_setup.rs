@@ -1,10 +1,11 @@
 //! Setting a drive up, cut at every command: nothing is lost, and the owner's secret always leads back.
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
-use keyway_sed::host::Host;
 use keyway_sed::host::ranges::Lock;
 use keyway_sed::host::setup::FirstSetup;
+use keyway_sed::host::{Credential, Host, Session};
 use keyway_sed::transport::{Identity, SecurityTransport, TransportError};
+use keyway_sed::uid::authority;
 use keyway_store::MemStore;
 use keyway_virtual_drive::VirtualTransport;
 use keyway_virtual_drive::{Drive, DriveConfig, Label};
@@ -160,4 +161,53 @@ fn the_way_back_may_be_cut_too() {
         release(&mut connected(&drive, NEVER).0, &case);
         is_as_before(&drive, &case);
     }
+}
+
+const NEXT: &[u8] = b"the owner's next secret";
+
+#[test]
+fn another_secret_for_the_owner_may_be_cut_at_every_command() {
+    for plan in PLANS {
+        let set_up = || {
+            let drive = made();
+            connected(&drive, NEVER).0.set_up(OWNER, USER, plan).expect("set up");
+            drive
+        };
+        let (mut host, commands) = connected(&set_up(), NEVER);
+        assert!(host.change_owner(OWNER, NEXT).expect("changed"), "the administrator, too");
+        let all = commands.get();
+        for first in 1..all {
+            for last in [first, usize::MAX] {
+                let drive = set_up();
+                let case = format!("{plan:?} cut at commands {first} to {last}");
+                let (mut host, _) = connected(&drive, Cut { first, last });
+                let cut = host.change_owner(OWNER, NEXT);
+                assert!(last == first || cut.is_err(), "{case}");
+                drop(host);
+                drive.power_cycle().expect("power");
+                let (mut host, _) = connected(&drive, NEVER);
+                assert!(host.change_owner(OWNER, NEXT).unwrap_or_else(|e| panic!("{case}: {e}")), "{case}");
+                assert!(host.change_owner(USER, OWNER).is_err(), "{case}: a wrong one changes nothing");
+                host.take_back(NEXT, USER).unwrap_or_else(|e| panic!("{case}: {e}"));
+                drop(host);
+                is_as_before(&drive, &case);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_administrator_with_a_secret_of_its_own_keeps_it() {
+    let [plan, _] = PLANS;
+    let drive = made();
+    let (mut host, _) = connected(&drive, NEVER);
+    host.set_up(OWNER, USER, plan).expect("set up");
+    let admin = |pin| Some(Credential { authority: authority::admin(1), pin });
+    let mut session = host.locking(admin(OWNER)).expect("the administrator");
+    session.set_pin(authority::admin(1), USER).expect("set");
+    session.end().expect("ended");
+    assert!(!host.change_owner(OWNER, NEXT).expect("changed"));
+    host.locking(admin(USER)).and_then(Session::end).expect("as it was");
+    let owner = Credential { authority: authority::SID, pin: NEXT };
+    host.admin(Some(owner)).and_then(Session::end).expect("the new one");
 }

@@ -311,7 +311,7 @@ fn each_wrong_secret_has_an_error_of_its_own() {
     damaged.key.bytes[0] ^= 1;
     let wrong = error(&file, &[Secret::StartupKey(damaged)]);
     assert!(matches!(wrong, BitLockerError::WrongStartupKey(_)) && wrong.fault() == Fault::Secret, "{wrong}");
-    let wrong = error(&file, &[Secret::MasterKey(SecretBytes::zeroed(32))]);
+    let wrong = error(&file, &[Secret::MasterKey(SecretBytes::zeroed(32), None)]);
     assert!(matches!(wrong, BitLockerError::WrongMasterKey) && wrong.fault() == Fault::Secret, "{wrong}");
     let wrong = error(&other, &[]);
     assert!(matches!(wrong, BitLockerError::NoSecret(_)) && wrong.fault() == Fault::Request, "{wrong}");

@@ -34,7 +34,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let mut secret = SecretChange::default();
     secret.secret.password = Some(SecretFrom::File(new_file.into()));
-    change(&volume, ProtectorRequest::Change { id: None, to: None, secret })?.run()?;
+    change(&volume, ProtectorRequest::Change { id: None, to: None, tpm: Default::default(), secret })?
+        .run()?;
     println!("{}", serde_json::to_string(&list(&volume)?)?);
 
     let mut found = LockedVolume::new(path, &());

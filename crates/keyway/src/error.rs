@@ -260,6 +260,15 @@ pub enum Misuse {
     /// A protector of a kind that can't be set here.
     #[error("a protector of the kind {} can't be changed", .0.name())]
     Unchangeable(Protection),
+    /// A TPM that is to open a volume which no TPM opens yet, where one is to be added.
+    #[error("no TPM opens {} yet, so --tpm can't: another thing opens it for the new protector", .0.display())]
+    TpmOpensNothing(PathBuf),
+    /// A PIN or measurements for a protector without a TPM.
+    #[error("a protector of the kind {} has no TPM: no PIN and no PCRs", .0.name())]
+    NoTpmInIt(Protection),
+    /// A password for a protector with a TPM.
+    #[error("a protector of the kind {} has no password", .0.name())]
+    NoPasswordInIt(Protection),
     /// The beginning of an identifier, and no protector's begins so.
     #[error("{} has no protector that begins with {named}", path.display())]
     NoSuchBeginning {
@@ -489,6 +498,9 @@ explain! { Misuse {
     Self::NoPasswordToChange(path) => [Usage Request, NameProtector; path],
     Self::NoSuchBeginning { path, .. } => [NoSuchProtector Request, ListProtectors; path],
     Self::SeveralBeginSo { path, .. } => [Ambiguous Request, NameMoreOfIt; path],
+    Self::TpmOpensNothing(path) => [Usage Request, OpenByOtherThanTpm; path],
+    Self::NoTpmInIt(_) => [Usage Request, LeaveOutTpmOptions],
+    Self::NoPasswordInIt(_) => [Usage Request, GiveNewPin],
     Self::Unchangeable(_) => [Usage Request, AddThenRemove],
     Self::SeveralRecoveryPasswords { path, .. } => [Usage Request, NameProtector; path],
     Self::NewKeyfiles => [Usage Request, LeaveOutKeyfiles],

@@ -99,6 +99,7 @@ mod searching;
 mod secret_role;
 pub mod secrets;
 pub mod session;
+mod settled;
 pub mod shown;
 pub mod spelled;
 mod system_drive;

@@ -2,6 +2,7 @@
 //! written here: a front is given what to write, when it is time.
 
 use crate::progress::{KeySearch, Note};
+use crate::settled::Settled;
 use crate::shown::line;
 use crate::told::{duration, said_in};
 use keyway_error::enum_table;
@@ -57,6 +58,9 @@ pub struct Pace {
     told: Option<Instant>,
     /// When it was how far, a second apart.
     points: VecDeque<(Instant, u64)>,
+    settled: Settled,
+    /// How long all of it takes by its plan.
+    planned: Option<Duration>,
 }
 
 /// How far it is.
@@ -71,7 +75,13 @@ struct Reached {
 impl Pace {
     /// Work that has that name, told so.
     pub fn new(style: PaceStyle, label: &str) -> Self {
-        Self { style, label: line(label), told: None, points: VecDeque::new() }
+        let (points, settled) = (VecDeque::new(), Settled::default());
+        Self { style, label: line(label), told: None, points, settled, planned: None }
+    }
+
+    /// The same, of work that knows how long it takes.
+    pub fn planned(self, planned: Option<Duration>) -> Self {
+        Self { planned, ..self }
     }
 
     /// So many bytes of so many are done. What is to be written, if it is time: a bar of so many columns, or a line.
@@ -86,17 +96,17 @@ impl Pace {
                 self.points.pop_front();
             }
         }
-        if !self.is_time(now) {
-            return None;
-        }
-        let part = if total > 0 { done.min(total) as f64 / total as f64 } else { 0.0 };
         let since = self.points.front().map_or((Duration::ZERO, 0), |(at, before)| {
             (now.saturating_duration_since(*at), done.saturating_sub(*before))
         });
         let per_second = (since.1 > 0 && since.0 >= Duration::from_millis(500))
             .then(|| since.1 as f64 / since.0.as_secs_f64());
         let rest = |speed: f64| Duration::try_from_secs_f64(total.saturating_sub(done) as f64 / speed).ok();
-        let left = per_second.and_then(rest);
+        let left = self.settled.left(now, (done, total), per_second.and_then(rest));
+        if !self.is_time(now) {
+            return None;
+        }
+        let part = if total > 0 { done.min(total) as f64 / total as f64 } else { 0.0 };
         Some(self.told(Reached { part, bytes: Some((done, total)), per_second, left }, Value::Null, columns))
     }
 
@@ -111,6 +121,9 @@ impl Pace {
         if self.points.back().is_some_and(|(_, before)| *before > done) {
             // It began anew.
             self.points.clear();
+            // What is planned is all of it.
+            let begun = self.settled.begun().filter(|_| self.planned.is_some());
+            self.settled = Settled::begun_at(begun);
         }
         if self.points.back().is_none_or(|(_, before)| *before < done) {
             self.points.push_back((now, done));
@@ -118,15 +131,21 @@ impl Pace {
                 self.points.pop_front();
             }
         }
+        let first = self.points.front().copied().unwrap_or((now, done));
+        let (time, steps) = (now.saturating_duration_since(first.0), done.saturating_sub(first.1));
+        let rest = |time: Duration| time.mul_f64(total.saturating_sub(done) as f64 / steps as f64);
+        // Before its first turn is prepared, nothing of what is planned is done.
+        let counted =
+            (total > 0).then(|| self.settled.left(now, (done, total), (steps > 0).then(|| rest(time))));
+        let planned = self.planned.zip(self.settled.begun()).filter(|_| total > 0);
+        let by_plan = planned.map(|(all, begun)| all.checked_sub(now.saturating_duration_since(begun)));
+        // A plan that did not hold tells nothing more.
+        let left = by_plan.unwrap_or_else(|| counted.flatten());
         if self.style == PaceStyle::None || !self.is_time(now) {
             return None;
         }
         self.label = line(label);
         let part = if total > 0 { done.min(total) as f64 / total as f64 } else { 0.0 };
-        let first = self.points.front().copied().unwrap_or((now, done));
-        let (time, steps) = (now.saturating_duration_since(first.0), done.saturating_sub(first.1));
-        let rest = |time: Duration| time.mul_f64(total.saturating_sub(done) as f64 / steps as f64);
-        let left = (steps > 0).then(|| rest(time));
         Some(self.told(
             Reached { part, bytes: None, per_second: None, left },
             json!({"done": done, "total": total}),
@@ -396,7 +415,23 @@ mod tests {
             json!({"progress": "encrypting", "percentage": 0.0, "done_bytes": 0, "total_bytes": 40_u64 << 30,
                 "bytes_per_second": null, "seconds_left": null})
         );
-        assert_eq!((&object(1)["done_bytes"], &object(1)["seconds_left"]), (&json!(512 << 20), &json!(79)));
+        assert_eq!((&object(1)["done_bytes"], &object(1)["seconds_left"]), (&json!(512 << 20), &Value::Null));
+    }
+
+    /// Who knows how long it takes does not guess.
+    #[test]
+    fn a_plan_tells_what_is_left() {
+        let (begun, minute) = (Instant::now(), Some(Duration::from_secs(60)));
+        let mut pace = Pace::new(PaceStyle::Json, "preparing").planned(minute);
+        let mut at = |second: u64, label: &str, turns| {
+            let told = pace.counted(begun + Duration::from_secs(second), label, turns, 80).expect("told");
+            serde_json::from_str::<Value>(&told).expect("an object")["seconds_left"].as_u64()
+        };
+        assert_eq!(at(0, "preparing", (0, 0)), None);
+        assert_eq!(at(20, "cdm, test 1", (0, 40)), Some(60));
+        assert_eq!(at(30, "cdm, test 1", (39, 40)), Some(50));
+        assert_eq!(at(40, "cdm, test 2", (0, 40)), Some(40));
+        assert_eq!(at(81, "cdm, test 2", (39, 40)), None);
     }
 
     #[test]

@@ -11,6 +11,21 @@ use serde_json::{Map, Number, Value, json};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 
+/// A document with what its reader was warned of, beside what it has of its own; nothing where there is nothing to add.
+pub fn with_warnings(document: &impl Serialize, warned: &[String]) -> Option<Value> {
+    if warned.is_empty() {
+        return None;
+    }
+    let mut document = serde_json::to_value(document).ok()?;
+    let all = document.as_object_mut()?.entry("warnings").or_insert_with(|| json!([])).as_array_mut()?;
+    for one in warned.iter().map(|one| json!(one)) {
+        if !all.contains(&one) {
+            all.push(one);
+        }
+    }
+    Some(document)
+}
+
 /// The first sentence of a catalogue for a word whose conditions fit the facts, with the facts in it; nothing where none fits.
 pub fn said_in(catalogue: &str, word: &str, facts: &Value) -> String {
     let fits = |key: &str| {

@@ -143,6 +143,16 @@ impl CoreSpeeds {
         let ciphers = names.iter().filter_map(row).collect::<Result<_, _>>()?;
         Ok(Self { ciphers, memcpy_mb_s: (bench::memcpy(BUFFER, TIME) * 10.0).round() / 10.0 })
     }
+
+    /// In words: ciphers against copying memory.
+    pub fn words(&self) -> String {
+        let rows = self.ciphers.iter().map(|row| {
+            let (cipher, encrypts, decrypts) = (&row.cipher, row.encrypt_mb_s, row.decrypt_mb_s);
+            format!("\n   {cipher:<20} encrypts {encrypts:>6.0}  decrypts {decrypts:>6.0}  ({})", row.kernel)
+        });
+        let rows: String = rows.collect();
+        format!("What one core does, in MB/s (copying memory alone: {:.0}):{rows}\n\n", self.memcpy_mb_s)
+    }
 }
 
 /// Starts a process that serves a volume, as [`SessionPlan::start`] does.
@@ -193,8 +203,10 @@ impl<'a> Tour<'a> {
     /// Begins in a folder that only this user may enter. Between two pieces of work it is looked whether to stop.
     ///
     /// # Errors
-    /// There is no room for it, or the system gives no random numbers.
+    /// There is no room for it, no folder for what is open, or the system gives no random numbers.
     pub fn begin(start: &'a StartSession<'a>, stop: &'a AtomicBool) -> Result<Self, Error> {
+        // All that a later stop needs of this machine, so that nothing is measured in vain.
+        keyway_attach::session::runtime_folder()?;
         let private = Permissions::from_mode(0o700);
         let folder = tempfile::Builder::new().prefix("keyway-demo-").permissions(private).tempdir();
         let folder = folder.map_err(|e| Error::system("make", &std::env::temp_dir(), e))?;

@@ -149,6 +149,7 @@ impl Session {
             device: None,
             file: None,
             socket: None,
+            uri: None,
             mountpoint: None,
             filesystem: None,
             pid: std::process::id(),

@@ -35,6 +35,9 @@ pub struct SessionState {
     /// Where clients connect: a path, or ADDRESS:PORT.
     #[serde(default, with = "crate::path_text")]
     pub socket: Option<PathBuf>,
+    /// The same as the URI that NBD clients take, where it is NBD that is spoken there.
+    #[serde(default)]
+    pub uri: Option<String>,
     /// Where the file system inside is mounted.
     #[serde(default, with = "crate::path_text")]
     pub mountpoint: Option<PathBuf>,

@@ -1,10 +1,10 @@
 //! `bench`: how fast this machine ciphers and derives keys.
 
 use super::lab;
-use crate::output::tables;
 use crate::progress;
 use crate::verbs::*;
-use keyway::lab::bench::{self, BenchDocument, BenchPlan, BenchSubject, Buffers, Threads};
+use keyway::lab::bench::{self, BenchPlan, BenchSubject, Buffers, Threads};
+use keyway::lab::told::bench as bench_words;
 use std::time::Duration;
 
 /// Measure ciphers and key derivations on this machine
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let subjects = if args.cipher.is_empty() { BenchSubject::all() } else { args.cipher.clone() };
     // A place that can't be written to, or holds something, is told before anything is measured.
     let place = args.html.as_deref().map(|path| lab::output_file(path, out)).transpose()?;
-    let bar = progress::turns("preparing");
+    let bar = progress::turns("preparing", None);
     let watch = |subject: BenchSubject, done: usize, all: usize| bar.at(&subject.to_string(), done, all);
     let document = bench::measure(&subjects, &kernels, &plan, !args.no_kdf, lab::command(), &watch)?;
     drop(bar);
@@ -55,19 +55,5 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         place.write(bench::html(&document).as_bytes())?;
     }
     let page = || args.html.as_deref().map(lab::told_report).unwrap_or_default();
-    out.result(&document, || told(&document) + &page())
-}
-
-fn told(document: &BenchDocument) -> String {
-    let machine = &document.machine;
-    let mut text = tables(bench::tables(document));
-    text.push_str(&format!(
-        "\n{}, {} cores; 512-byte sectors, MB = 10^6 bytes, * the kernel that would be chosen.\n",
-        machine.processor, machine.cores
-    ));
-    text.push_str("± is how far the five turns lie from their median, which is told.\n");
-    if let (Some(mhz), Some(how)) = (machine.clock_mhz, machine.clock_known_by) {
-        text.push_str(&format!("Cycles per byte at about {mhz:.0} MHz: {how}.\n"));
-    }
-    text + "\n" + &bench::answer(document).join("\n") + "\n"
+    out.result(&document, || bench_words(&document) + &page())
 }

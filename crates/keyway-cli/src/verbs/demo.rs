@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
     document.unlock_ms = document.steps.iter().find(|step| step.name == "unlock").map(|step| step.ms);
     document.speeds = CoreSpeeds::measure()?;
-    out.say(&lab::speeds(&document.speeds))?;
+    out.say(&document.speeds.words())?;
     document.compare(&tour, args.minutes.unwrap_or(1.0), &report, place, out)?;
     drop(tour);
     out.result(&document, || {
@@ -127,7 +127,7 @@ impl Document {
     ) -> Result<(), Failure> {
         let time = Duration::from_secs_f64(minutes * 60.0);
         let compared =
-            || tour.compare(time, &lab::bar()).map(|found| (json!({"tests": found.tests()}), found));
+            || tour.compare(time, &lab::bar(None)).map(|found| (json!({"tests": found.tests()}), found));
         let found = self.step("laboratory", out, compared)?;
         out.say(&format!("{}\n", lab::words(&found, false)))?;
         let written = place.and_then(|place| lab::write_report(place, &found));

@@ -49,3 +49,35 @@ fn a_result_breaks_where_the_terminal_ends_and_a_command_does_not() {
     );
     assert_eq!(lines.join(" "), sentence);
 }
+
+/// Whoever reads JSON is warned of the same: there is one function that warns, and what it was told is in every document.
+#[test]
+fn a_warning_stands_in_the_document() {
+    warn("one thing\nof another");
+    warn("two");
+    let told: serde_json::Value =
+        serde_json::from_str(&document_text(&json!({"a": 1, "warnings": ["two", "own"]})))
+            .expect("a document");
+    assert_eq!(
+        (&told["a"], &told["warnings"]),
+        (&json!(1), &json!(["two", "own", "one thing\\nof another"]))
+    );
+    let told: serde_json::Value =
+        serde_json::from_str(&document_text(&json!({"error": {}}))).expect("a document");
+    assert_eq!(told["warnings"].as_array().map(Vec::len), Some(2));
+    // Nobody warns past it.
+    let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("the sources") {
+            let path = entry.expect("readable").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("text");
+            let prints = text.matches("keyway: warning: ").count() + text.matches("eprint").count();
+            let allowed = usize::from(path.ends_with("output.rs"));
+            assert!(prints <= allowed, "{} warns by itself", path.display());
+        }
+    }
+}

@@ -3,12 +3,13 @@
 use crate::nbd::{self, Nbd, Pki};
 use crate::nvme::Nvme;
 use crate::vhost::Vhost;
-use keyway_testkit::{Open, Volume};
+use keyway_testkit::{Open, Volume, wait_until};
 use rustix::fs::OFlags;
 use rustix::mount::UnmountFlags;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -58,6 +59,7 @@ impl Way {
 
     /// Opens the volume so. There is a `Pki` where TLS is one of the ways.
     pub(crate) fn open<'a>(self, volume: &Volume<'a>, pki: Option<&Pki>) -> Open<'a> {
+        is_let_go(volume.path());
         let port = "127.0.0.1:0";
         let (verb, words) = match self {
             Self::File | Self::ClassicFile | Self::Device | Self::Cached => {
@@ -115,6 +117,16 @@ impl Way {
             let _ = rustix::mount::unmount(at.parent().expect("a folder"), UnmountFlags::FORCE);
         }
     }
+}
+
+/// Waits for the server before, which may have been killed: its last thread keeps the file open, and locked, until what it
+/// waits for in the kernel has come, and what it writes then is not the next server's.
+fn is_let_go(file: &Path) {
+    let about = file.metadata().expect("a volume");
+    let (major, minor) = (rustix::fs::major(about.dev()), rustix::fs::minor(about.dev()));
+    let lock = format!(" {major:02x}:{minor:02x}:{} ", about.ino());
+    let locked = || std::fs::read_to_string("/proc/locks").expect("Linux").contains(&lock);
+    wait_until("nobody has the volume's file open to write", || !locked());
 }
 
 /// A worker's own.

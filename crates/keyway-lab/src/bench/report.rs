@@ -29,6 +29,7 @@ pub fn html(document: &BenchDocument) -> String {
                         dt { "Clock" } dd { "about " (format!("{mhz:.0}")) " MHz: " (how) }
                     }
                 }
+                @for line in super::answer(document) { p { strong { (line) } } }
                 p {
                     "Sectors of 512 bytes, worked on in place; MB are 10" sup { "6" } " bytes. Each figure is the median "
                     "of five turns that the kernels took one after the other. A bar is the slower of "

@@ -84,7 +84,7 @@ fn claim(found: &ClaimVerdict) -> Markup {
     };
     let class = match found.standing {
         Standing::Refuted => "refuted",
-        Standing::Undecided => "open",
+        Standing::Undecided | Standing::NotMeasured => "open",
         Standing::Holds => "",
     };
     html! {

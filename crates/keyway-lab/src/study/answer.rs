@@ -1,4 +1,4 @@
-//! What the studies come to, in four lines; the fifth is where the report lies.
+//! What the studies come to, in four lines; the fifth is where the report lies. Where not all was measured, that is said before.
 
 use super::document::StudyDocument;
 use super::verdict::{Reproduced, Standing};
@@ -7,16 +7,24 @@ use crate::report::whole;
 use crate::result::{Comparison, Flag, Metric, Verdict};
 use crate::target::{Target, is_hardware, is_unencrypted};
 
-/// At most four lines, each of 80 columns at most.
+/// At most four lines, each of 80 columns at most; before them, where not all was measured, how much does not count.
 pub fn answer(document: &StudyDocument) -> Vec<String> {
     let count = |standing| document.verdicts.iter().filter(|found| found.standing == standing).count();
     let (refuted, hold, open) =
         (count(Standing::Refuted), count(Standing::Holds), count(Standing::Undecided));
-    if document.verdicts.is_empty() {
-        return Vec::new();
+    let (told, unmeasured) = (document.verdicts.len(), count(Standing::NotMeasured));
+    let mut lines = Vec::new();
+    if unmeasured > 0 {
+        lines.push(format!(
+            "Not finished: {unmeasured} of {told} claims were not measured, and do not count."
+        ));
     }
-    let all = document.verdicts.len();
-    let of_its_time = document.verdicts.iter().filter(|found| found.then.is_some());
+    let all = told - unmeasured;
+    if all == 0 {
+        return lines;
+    }
+    let measured = document.verdicts.iter().filter(|found| found.standing != Standing::NotMeasured);
+    let of_its_time = measured.filter(|found| found.then.is_some());
     let (mut modelled, mut reproduced) = (0, 0);
     for found in of_its_time {
         modelled += 1;
@@ -26,12 +34,14 @@ pub fn answer(document: &StudyDocument) -> Vec<String> {
         0 => String::new(),
         _ => format!(" Of {modelled} modelled, {reproduced} were so then."),
     };
-    vec![
-        format!("{all} claims: {refuted} refuted for Keyway, {hold} hold, {open} undecided.{then}"),
+    let what = if unmeasured > 0 { "others" } else { "claims" };
+    lines.extend([
+        format!("{all} {what}: {refuted} refuted for Keyway, {hold} hold, {open} undecided.{then}"),
         costs(document),
         choice(document),
         sureness(document),
-    ]
+    ]);
+    lines
 }
 
 /// Whether a target is software with AES alone: what anybody takes who has no reason for another.
@@ -51,9 +61,14 @@ fn rows(document: &StudyDocument) -> impl Iterator<Item = (&Comparison, &str)> {
     })
 }
 
-/// Whether a row tells what requests cost under encryption: what is switched on once and timed is no such thing.
+/// Whether a row tells what requests cost under encryption: what is switched on once and timed is no such thing, and what
+/// was stopped in the middle tells nothing.
 fn tells(row: &Comparison) -> bool {
-    row.primary && row.target != row.baseline && !is_unencrypted(&row.target) && row.metric != Metric::Seconds
+    row.primary
+        && !row.flags.contains(&Flag::Incomplete)
+        && row.target != row.baseline
+        && !is_unencrypted(&row.target)
+        && row.metric != Metric::Seconds
 }
 
 fn is_noisy(row: &Comparison) -> bool {

@@ -3,7 +3,7 @@
 use super::definition::{Study, StudyExperiment, shipped};
 use super::document::{Measured, StudyDocument};
 use super::simulated::simulated;
-use super::verdict::judged;
+use super::verdict::{judged, unmeasured};
 use crate::changes::Changes;
 use crate::error::LabError;
 use crate::interleave::Watch;
@@ -40,6 +40,11 @@ impl StudyPlan {
         Ok(Self { studies: studies.collect::<Result<_, LabError>>()? })
     }
 
+    /// How long it takes, where that is known: what each experiment plans.
+    pub fn planned(&self) -> Option<Duration> {
+        self.studies.iter().flat_map(|(_, plans)| plans).map(|(_, plan)| plan.planned()).sum()
+    }
+
     /// Measures everything. What was found until an error, or until it was stopped, is in the document all the same.
     pub fn run(
         &self,
@@ -54,11 +59,18 @@ impl StudyPlan {
         let mut failed = None;
         for (study, plans) in &self.studies {
             for (name, plan) in plans {
+                let before = found.verdicts.len();
                 if failed.is_some() {
                     found.missing.push(format!("{}: {name}", study.name));
-                    continue;
+                } else {
+                    failed = found.measure(study, name, plan, encrypt, stop, watch).err();
                 }
-                failed = found.measure(study, name, plan, encrypt, stop, watch).err();
+                if found.verdicts.len() == before {
+                    let drive = study.experiment(name).map(|experiment| title(&experiment.drive));
+                    let own = study.claims.iter().filter(|claim| claim.experiment == *name);
+                    let told = own.map(|claim| unmeasured(study, claim, drive.clone().unwrap_or_default()));
+                    found.verdicts.extend(told);
+                }
             }
         }
         found.seconds = began.elapsed().as_secs_f64();
@@ -93,6 +105,12 @@ impl StudyDocument {
         self.measured.push(Measured { study, experiment, document });
         error.map_or(Ok(()), Err)
     }
+}
+
+/// What a modelled drive is called in what was measured on it.
+fn title(drive: &str) -> String {
+    let model = crate::calibration::model(drive);
+    format!("model of {}", model.map_or_else(|_| drive.to_owned(), |model| model.title))
 }
 
 /// An experiment for the laboratory: no encryption first, then the others.

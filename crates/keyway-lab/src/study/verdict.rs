@@ -51,6 +51,8 @@ enum_table! {
         Refuted("refuted"),
         /// Neither can be said yet.
         Undecided("undecided"),
+        /// Its test was not measured, or not all of its turns were made: nothing is said of it.
+        NotMeasured("not measured"),
     }
     /// For people.
     pub name: &'static str,
@@ -112,13 +114,23 @@ pub(super) fn judged(
 ) -> ClaimVerdict {
     let then = simulated.map(|found| exact(claim, found));
     let mut now = measured(claim, document, together);
-    let mut standing = now.as_ref().map_or(Standing::Undecided, |now| standing(claim, now));
+    let mut standing = match &now {
+        // A part of its turns is what chance left of them.
+        Some(now) if !is_cut_short(claim, document) => standing(claim, now),
+        _ => Standing::NotMeasured,
+    };
     // What this machine could not measure decides nothing.
-    if rows(claim, document).any(|row| row.flags.contains(&Flag::TooFewCores)) {
+    let too_few = rows(claim, document).any(|row| row.flags.contains(&Flag::TooFewCores));
+    if too_few || standing == Standing::NotMeasured {
         now.iter_mut().for_each(|now| now.verdict = Verdict::Undecided);
+    }
+    if too_few && standing != Standing::NotMeasured {
         standing = Standing::Undecided;
     }
-    let less_by = claim.percent.zip(now.as_ref()).map(|(percent, now)| percent - now.cost_percent);
+    let less_by = claim
+        .percent
+        .zip(now.as_ref().filter(|_| standing != Standing::NotMeasured))
+        .map(|(percent, now)| percent - now.cost_percent);
     let mut flags: Vec<Flag> = rows(claim, document).flat_map(|row| row.flags.iter().copied()).collect();
     flags.sort_unstable();
     flags.dedup();
@@ -134,6 +146,29 @@ pub(super) fn judged(
         less_by,
         flags,
     }
+}
+
+/// What became of a claim whose experiment did not come to its turn.
+pub(super) fn unmeasured(study: &Study, claim: &Claim, drive: String) -> ClaimVerdict {
+    ClaimVerdict {
+        study: study.name.clone(),
+        drive,
+        claim: claim.clone(),
+        simulated: None,
+        then: None,
+        reproduced: Reproduced::NoModel,
+        now: None,
+        standing: Standing::NotMeasured,
+        less_by: None,
+        flags: Vec::new(),
+    }
+}
+
+/// Whether turns of the claim's test are missing: the run was stopped, or failed.
+fn is_cut_short(claim: &Claim, document: &Document) -> bool {
+    let of_it = format!("{} on ", claim.cell);
+    document.missing.iter().any(|what| what.starts_with(&of_it))
+        || rows(claim, document).any(|row| row.flags.contains(&Flag::Incomplete))
 }
 
 /// The rows of the claim's test and target.

@@ -45,6 +45,9 @@ pub enum Unfit {
     /// A range that was told to lock, and whose locking is not enabled.
     #[error("this range can't be locked yet")]
     NeverLocks,
+    /// A range that was never placed: it takes every word, and there is nothing that it could lock.
+    #[error("range {0} has no place on the drive yet")]
+    NoPlace(u16),
     /// The DataStore ends before that.
     #[error("the DataStore ends before that")]
     PastDataStore,

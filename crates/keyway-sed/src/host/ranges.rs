@@ -179,6 +179,21 @@ impl Session<'_> {
         })
     }
 
+    /// Refuses a range that has no place: a drive locks, unlocks and erases its nothing without a word.
+    ///
+    /// # Errors
+    /// [`Unfit::NoPlace`].
+    pub fn must_be_placed(&mut self, number: u16) -> Result<(), HostError> {
+        if number == 0 {
+            return Ok(());
+        }
+        match self.range(number) {
+            Ok(range) if range.blocks == 0 => Err(Unfit::NoPlace(number).into()),
+            // Whoever may lock it need not be allowed to see it.
+            _ => Ok(()),
+        }
+    }
+
     /// Whether a range can be locked at all; where it can, a power cycle does.
     pub fn enable_locking(&mut self, number: u16, enable: bool) -> Result<(), HostError> {
         self.set_as(Operation::SetRange, locking::range(number), |to| {

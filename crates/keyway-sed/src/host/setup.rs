@@ -3,7 +3,7 @@
 use super::connection::Host;
 use super::error::HostError;
 use super::ranges::Lock;
-use super::session::Credential;
+use super::session::{Credential, Session};
 use crate::uid::authority;
 
 /// The user whose PIN unlocks a drive from day to day.
@@ -74,6 +74,53 @@ impl Host {
         let unlocked = self.locking(Some(Credential { authority: authority::user(USER), pin: user }));
         let _ = unlocked.and_then(|mut session| session.lock(0, Lock::Unlocked).and_then(|()| session.end()));
         self.release(owner)
+    }
+
+    /// Gives the owner another PIN: the owner's authority (SID), and the first administrator's where it still has the
+    /// owner's, so that everything that takes the owner's secret takes the new one. Whether the administrator has it.
+    ///
+    /// The administrator's is changed first. Where it is cut short, doing the same again goes on: what has the new PIN
+    /// already is found out, and a wrong `old` is counted once for each of the two at most.
+    ///
+    /// # Errors
+    /// [`HostError::Refused`] with [`Operation::Authenticate`](super::error::Operation::Authenticate) where `old` is not the
+    /// owner's PIN; nothing is changed then.
+    pub fn change_owner(&mut self, old: &[u8], new: &[u8]) -> Result<bool, HostError> {
+        let owner = |pin| Credential { authority: authority::SID, pin };
+        let admin = |pin| Credential { authority: authority::admin(1), pin };
+        let has_admin = self.discovery().locking().is_some_and(|l| l.enabled);
+        if let Err(refused) = self.admin(Some(owner(old))).and_then(Session::end) {
+            // All was done before, but for an answer that was lost. The administrator is asked first, who counts for
+            // itself: whoever has only mistyped the old one has no second wrong one counted against the owner.
+            let done = refused.status().is_some()
+                && has_admin
+                && self.takes_locking(admin(new))?
+                && self.admin(Some(owner(new))).and_then(Session::end).is_ok();
+            return if done { Ok(true) } else { Err(refused) };
+        }
+        let same = has_admin
+            && if self.takes_locking(admin(old))? {
+                let mut session = self.locking(Some(admin(old)))?;
+                session.set_pin(authority::admin(1), new)?;
+                session.end()?;
+                true
+            } else {
+                // Changed by a run that was cut short; or it has a PIN of its own, which is left to whoever set that.
+                self.takes_locking(admin(new))?
+            };
+        let mut session = self.admin(Some(owner(old)))?;
+        session.set_pin(authority::SID, new)?;
+        session.end()?;
+        Ok(same)
+    }
+
+    /// Whether somebody of the Locking SP has this PIN.
+    fn takes_locking(&mut self, credential: Credential<'_>) -> Result<bool, HostError> {
+        match self.locking(Some(credential)).and_then(Session::end) {
+            Ok(()) => Ok(true),
+            Err(e) if e.status().is_some() => Ok(false),
+            Err(e) => Err(e),
+        }
     }
 
     /// Gives the drive up: locking is switched off and the owner's PIN is the factory's again. What is in the

@@ -88,7 +88,7 @@ impl Session<'_> {
     /// PIN is empty; any other has a new media key. Which it was: whether it is a user's.
     ///
     /// # Errors
-    /// [`HostError::Refused`] where this authority may do neither.
+    /// [`HostError::Refused`] where this authority may do neither; [`Unfit::NoPlace`](super::error::Unfit::NoPlace).
     pub fn erase(&mut self, range: u16) -> Result<bool, HostError> {
         if self.host().must_have_single_user_mode().is_ok() {
             match self.erase_single_user(range) {
@@ -98,6 +98,7 @@ impl Session<'_> {
                 Err(_) => {}
             }
         }
+        self.must_be_placed(range)?;
         self.new_key(range).map(|()| false)
     }
 }

@@ -210,6 +210,36 @@ impl OpenedKeys {
         Ok(self.add_entry(store, block, entry)?)
     }
 
+    /// The same in the place of another protector, in one step: the old one opens the volume, or the new one.
+    ///
+    /// # Errors
+    /// See [`ChangeError`]; and what `make` says, which gets the old one.
+    pub fn replace_made<E: From<ChangeError>>(
+        &mut self,
+        store: &dyn Store,
+        id: Guid,
+        make: impl FnOnce(&mut ProtectorMaker<'_>) -> Result<Entry, E>,
+    ) -> Result<Guid, E> {
+        let mut block = self.metadata.block().clone();
+        let entry = make(&mut ProtectorMaker::new(&self.master, &mut block.dataset))?;
+        Ok(self.put_in_place(store, block, id, entry)?)
+    }
+
+    fn put_in_place(
+        &mut self,
+        store: &dyn Store,
+        mut block: Block,
+        id: Guid,
+        entry: Entry,
+    ) -> Result<Guid, ChangeError> {
+        let kept = protector_of(&entry).map_or(id, |p| p.id);
+        let list = &mut block.dataset.entries.list;
+        let slot = list.iter_mut().find(|slot| protector_of(slot).is_some_and(|p| p.id == id));
+        *slot.ok_or(ChangeError::NoSuchProtector(id))? = entry;
+        self.write(store, block)?;
+        Ok(kept)
+    }
+
     fn add_entry(&mut self, store: &dyn Store, mut block: Block, entry: Entry) -> Result<Guid, ChangeError> {
         let id = protector_of(&entry).map(|p| p.id).unwrap_or(Guid([0; 16]));
         let list = &mut block.dataset.entries.list;
@@ -265,14 +295,7 @@ impl OpenedKeys {
         }
         let kept = new.id(id);
         let entry = new.make(kept, &mut ProtectorMaker::new(&self.master, &mut block.dataset))?;
-        for slot in &mut block.dataset.entries.list {
-            if protector_of(slot).is_some_and(|p| p.id == id) {
-                *slot = entry;
-                break;
-            }
-        }
-        self.write(store, block)?;
-        Ok(kept)
+        self.put_in_place(store, block, id, entry)
     }
 
     /// Suspends protection: the volume opens without a secret until [`OpenedKeys::resume`].

@@ -30,8 +30,9 @@ pub enum Secret {
     RecoveryPassword(RecoveryPassword),
     /// A startup key.
     StartupKey(StartupKey),
-    /// The volume master key itself, as a TPM gives it; 32 bytes.
-    MasterKey(SecretBytes),
+    /// The volume master key itself, as a TPM gives it, 32 bytes; and the protector that it was sealed in, where that is
+    /// known.
+    MasterKey(SecretBytes, Option<Guid>),
 }
 
 /// What to open a volume with.
@@ -241,7 +242,7 @@ fn master_key(
     let mut failure = None;
     for secret in request.secrets {
         let (kind, opened) = match secret {
-            Secret::MasterKey(bytes) => return given(metadata, bytes).map(|key| (key, None)),
+            Secret::MasterKey(bytes, by) => return given(metadata, bytes).map(|key| (key, *by)),
             Secret::Password(password) => {
                 let hash = PasswordHash::of_password(password)?;
                 (Protection::Password, by_password(&hash, &of(Protection::Password), request.stop)?)
@@ -289,7 +290,7 @@ impl Secret {
             Self::Password(_) => Some(Protection::Password),
             Self::RecoveryPassword(_) => Some(Protection::RecoveryPassword),
             Self::StartupKey(_) => Some(Protection::StartupKey),
-            Self::MasterKey(_) => None,
+            Self::MasterKey(..) => None,
         }
     }
 }
@@ -308,7 +309,7 @@ fn wrong(secret: &Secret, ids: Vec<Guid>, others: Vec<(Protection, Guid)>) -> Bi
         Secret::RecoveryPassword(_) => BitLockerError::WrongRecoveryPassword(ids),
         Secret::StartupKey(key) if ids.contains(&key.id) => BitLockerError::WrongStartupKey(key.id),
         Secret::StartupKey(key) => BitLockerError::OtherStartupKey { given: key.id, wanted: ids },
-        Secret::MasterKey(_) => BitLockerError::WrongMasterKey,
+        Secret::MasterKey(..) => BitLockerError::WrongMasterKey,
     }
 }
 

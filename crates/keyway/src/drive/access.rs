@@ -1,5 +1,6 @@
 //! Whether a drive may be changed now: its standard, its state, its users.
 
+use super::change::DriveChange;
 use super::error::DriveError;
 use super::handle::Drive;
 use super::info::standards;
@@ -50,11 +51,11 @@ impl Drive {
         }
     }
 
-    /// Refuses a drive that nobody has taken.
-    pub(super) fn must_be_owned(&mut self) -> Result<(), DriveError> {
-        self.must_be_managed()?;
-        let is_unowned = !self.is_enabled() && self.with(Host::is_unowned)?;
-        if is_unowned { Err(DriveError::NotSetUp(self.path.clone())) } else { Ok(()) }
+    /// Whether it is taken back to a state that it is in: nobody has a secret for it then, so asking for one misleads.
+    /// The label's secret is on the label, and is tried all the same.
+    pub(super) fn has_nothing_to_revert(&mut self, change: &DriveChange) -> Result<bool, DriveError> {
+        let reverts = matches!(change, DriveChange::Revert { by_label: false } | DriveChange::Release);
+        Ok(reverts && !self.is_enabled() && self.with(Host::is_unowned)?)
     }
 
     /// Refuses to block an owner's authority that is blocked, or somebody's: a drive refuses that without a reason.

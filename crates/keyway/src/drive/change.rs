@@ -181,6 +181,8 @@ pub struct DrivePlan {
     pub by: Vec<Authority>,
     /// Something will not be there afterwards that is there now: data, passwords, or that it locks.
     pub loses_data: bool,
+    /// The drive is in that state already: it is asked nothing, and no secret is needed.
+    pub nothing_to_do: bool,
     /// What whoever wants it should know.
     pub notes: Vec<DriveNote>,
 }
@@ -291,7 +293,7 @@ impl Drive {
             DriveChange::Revert { .. } | DriveChange::SetPassword { whose: Authority::Sid } => {
                 self.must_be_managed()?;
             }
-            DriveChange::Release => self.must_be_owned()?,
+            DriveChange::Release => self.must_be_managed()?,
             _ => self.must_be_set_up()?,
         }
         match &change {
@@ -303,7 +305,8 @@ impl Drive {
             _ => {}
         }
         self.must_have_ranges(change.ranges())?;
-        if change.cuts_off() {
+        let nothing_to_do = self.has_nothing_to_revert(&change)?;
+        if change.cuts_off() && !nothing_to_do {
             self.must_be_unused()?;
         }
         let mut notes = Vec::new();
@@ -318,8 +321,8 @@ impl Drive {
             notes.extend(DriveContents::of(&self.path).map(DriveNote::Keeps));
         }
         let by = by.map_or_else(|| change.usual(), |by| vec![by]);
-        let loses_data = change.loses_data();
-        Ok(DrivePlan { device: self.path.clone(), change, by, loses_data, notes })
+        let loses_data = change.loses_data() && !nothing_to_do;
+        Ok(DrivePlan { device: self.path.clone(), change, by, loses_data, nothing_to_do, notes })
     }
 
     /// Refuses a range that there can't be: a drive says of it that nobody may do that. Not every drive tells how many it has.

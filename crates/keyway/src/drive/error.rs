@@ -1,10 +1,12 @@
 //! Why a drive does not do what it is asked for, as data.
 
+use super::no_drive::NoDrive;
 use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain};
 use keyway_sed::Authority;
 use keyway_sed::diagnosis::{Diagnosis, Situation, diagnose};
 use keyway_sed::host::HostError;
 use keyway_sed::password::{PIN_MAX, PasswordError, PasswordHash};
+use keyway_sed::transport::TransportError;
 use std::path::{Path, PathBuf};
 
 /// Why a drive does not do what it is asked for.
@@ -25,6 +27,17 @@ pub enum DriveError {
     /// Setting it up failed, and so did undoing it: it may have an owner now, whose secret must not be lost.
     #[error("{0}")]
     HalfSetUp(#[source] Box<Self>),
+    /// Giving its owner another secret was cut short: one of its two authorities may have the new one already.
+    #[error("{0}")]
+    HalfChanged(#[source] Box<Self>),
+    /// It is no drive, but something else.
+    #[error("{} is no drive that encrypts by itself: it is {is}", path.display())]
+    NoDrive {
+        /// What was named.
+        path: PathBuf,
+        /// What that is.
+        is: NoDrive,
+    },
     /// It keeps to no standard that is known here.
     #[error("{} keeps to no standard of self-encryption that Keyway knows", .0.display())]
     NoStandard(PathBuf),
@@ -121,6 +134,9 @@ pub enum DriveError {
 impl DriveError {
     /// What an error of the drive's means, where it has not said anything of itself yet.
     pub(super) fn unreached(path: &Path, source: HostError) -> Self {
+        if let HostError::Transport(TransportError::NotADrive) = source {
+            return Self::NoDrive { path: path.to_owned(), is: NoDrive::at(path) };
+        }
         let hash = PasswordHash::default();
         Self::said(path, source, &Situation { discovery: None, hash, factory_pin: false, tried: &[] })
     }
@@ -137,7 +153,7 @@ impl DriveError {
     pub fn diagnosis(&self) -> Option<&Diagnosis> {
         match self {
             Self::Refused { diagnosis, .. } => Some(diagnosis),
-            Self::HalfSetUp(error) => error.diagnosis(),
+            Self::HalfSetUp(error) | Self::HalfChanged(error) => error.diagnosis(),
             _ => None,
         }
     }
@@ -151,6 +167,13 @@ explain! { DriveError {
         meaning.advice.insert(0, Advice::KeepOwnersSecret);
         meaning
     },
+    Self::HalfChanged(error) => {
+        let mut meaning = error.explain();
+        meaning.advice.push(Advice::RepeatToFinish);
+        meaning
+    },
+    Self::NoDrive { is: NoDrive::PartOf(disk), .. } => [NotADrive Contents, NameWholeDrive { drive: disk.clone() }],
+    Self::NoDrive { .. } => [NotADrive Contents, NameEncryptingDrive],
     Self::NoStandard(_) => [Unsupported Machine, EncryptBySoftware],
     Self::OnlyRead(_) => [Unsupported Machine, UseSedutil],
     Self::NotSetUp(_) => [NotSetUp State, SetDriveUp],

@@ -39,6 +39,7 @@ mod handle;
 pub mod in_words;
 mod info;
 mod kernel;
+mod no_drive;
 mod outcome;
 mod range_locks;
 mod read;
@@ -68,6 +69,7 @@ pub use keyway_sed::transport::{Identity, Interface};
 pub use keyway_sed::{Authority, NoAuthority};
 #[cfg(feature = "virtual-drive")]
 pub use keyway_virtual_drive::{DriveError as VirtualDriveError, Fault, NoFault, Profile};
+pub use no_drive::NoDrive;
 pub use outcome::{DriveOutcome, OutcomeFacts};
 pub use range_locks::RangeLocks;
 pub use read::{RangeInfo, Ranges, Shadow, Tries, UserInfo, Users};

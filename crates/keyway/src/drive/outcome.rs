@@ -32,6 +32,11 @@ pub enum OutcomeFacts {
     Done,
     /// As whom it was done.
     As(Authority),
+    /// The owner has another secret.
+    OwnerChanged {
+        /// The first administrator has it, too: it had the old one. Else it has one of its own, or locking is not in use.
+        administrator: bool,
+    },
     /// The drive is unlocked.
     Unlocked {
         /// As whom.
@@ -105,6 +110,9 @@ impl DriveOutcome {
             (C::AllowUser { user, range, allowed }, _) => {
                 json!({"user": words(user), "range": range, "allowed": allowed})
             }
+            (C::SetPassword { whose }, OutcomeFacts::OwnerChanged { administrator }) => {
+                json!({"whose": words(whose), "changed": true, "administrator": administrator})
+            }
             (C::SetPassword { whose }, _) => json!({"whose": words(whose), "changed": true}),
             (C::GiveToUsers { ranges }, _) => {
                 let users: Vec<String> =
@@ -119,6 +127,9 @@ impl DriveOutcome {
                 json!({"bytes": content.len()})
             }
             (C::WriteTable { offset, content, .. }, _) => json!({"offset": offset, "bytes": content.len()}),
+            (C::Revert { .. } | C::Release, _) if self.plan.nothing_to_do => {
+                json!({"reverted": false, "nothing_to_do": true, "data_kept": true})
+            }
             (C::Revert { .. }, _) => json!({"reverted": true, "data_kept": false}),
             (C::Release, _) => json!({"reverted": true, "data_kept": true}),
             (C::BlockOwner { .. }, _) => json!({"sid_blocked": true}),

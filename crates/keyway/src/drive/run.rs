@@ -1,6 +1,7 @@
 //! Carrying out what was planned: who speaks, and what is said.
 
 use super::change::{DriveChange, DrivePlan};
+use super::error::DriveError;
 use super::handle::Drive;
 use super::outcome::{DriveOutcome, OutcomeFacts as Outcome};
 use super::read::Shadow;
@@ -8,9 +9,9 @@ use super::secret::DriveSecrets;
 use crate::error::Error;
 use crate::log_file;
 use crate::progress::Progress;
-use keyway_sed::Authority;
 use keyway_sed::host::ranges::Lock;
-use keyway_sed::host::{Credential, Host, HostError, Session};
+use keyway_sed::host::{Credential, Host, HostError, Operation, Session};
+use keyway_sed::{Authority, Status};
 use std::time::Instant;
 
 impl Drive {
@@ -37,6 +38,10 @@ impl Drive {
         progress: &dyn Progress,
     ) -> Result<DriveOutcome, Error> {
         self.hash = secrets.hash;
+        if plan.nothing_to_do {
+            let (took, facts) = (std::time::Duration::ZERO, Outcome::Done);
+            return Ok(DriveOutcome { plan, hash: secrets.hash, took, facts });
+        }
         let begun = Instant::now();
         let (took, facts) = match &plan.change {
             DriveChange::SetUp(setup) => {
@@ -93,21 +98,23 @@ impl Drive {
             }
             DriveChange::GiveToUsers { ranges } => self.give_to_users(ranges, secrets).map(done),
             DriveChange::SetPassword { whose } => {
-                let (who, pin) = (one(by), secrets.pin(self, Some(one(by)))?);
+                let pin = secrets.pin(self, Some(one(by)))?;
                 let fresh = secrets.new_pin(self, *whose)?;
                 if *whose != Authority::Sid {
                     return self
                         .session(by, &pin, &mut |session| session.set_pin(whose.uid(), &fresh))
                         .map(done);
                 }
-                let credential = Credential { authority: who.uid(), pin: &pin };
-                Ok(self
-                    .with(|host| {
-                        let mut session = host.admin(Some(credential))?;
-                        session.set_pin(whose.uid(), &fresh)?;
-                        session.end()
-                    })
-                    .map(done)?)
+                match self.with(|host| host.change_owner(&pin, &fresh)) {
+                    Ok(administrator) => Ok(Outcome::OwnerChanged { administrator }),
+                    // Whose old secret is refused has changed nothing.
+                    Err(error @ DriveError::Refused { source: HostError::Refused(by), .. })
+                        if by.operation == Operation::Authenticate && by.status == Status::NotAuthorized =>
+                    {
+                        Err(error.into())
+                    }
+                    Err(error) => Err(DriveError::HalfChanged(Box::new(error)).into()),
+                }
             }
             DriveChange::EnableUser { user, range } => {
                 let pin = secrets.pin(self, Some(one(by)))?;
@@ -153,7 +160,11 @@ fn in_session(
     progress: &dyn Progress,
 ) -> Result<Outcome, HostError> {
     match change {
-        DriveChange::Lock { ranges } => ranges.iter().try_for_each(|range| session.lock_now(*range))?,
+        DriveChange::Lock { ranges } => {
+            // All of them first: nothing is locked in part.
+            ranges.iter().try_for_each(|range| session.must_be_placed(*range))?;
+            ranges.iter().try_for_each(|range| session.lock_now(*range))?;
+        }
         DriveChange::PlaceRange { range, start_bytes, length_bytes } => {
             let limits = session.range_limits()?;
             let (start_block, blocks) = limits.blocks(*start_bytes, *length_bytes)?;
@@ -161,7 +172,10 @@ fn in_session(
             session.enable_locking(*range, true)?;
             return Ok(Outcome::Placed { start_block, blocks, block_bytes: limits.block() });
         }
-        DriveChange::EnableRange { range, locks } => session.enable_locking(*range, *locks)?,
+        DriveChange::EnableRange { range, locks } => {
+            session.must_be_placed(*range)?;
+            session.enable_locking(*range, *locks)?;
+        }
         DriveChange::RemoveRange { range } => {
             session.enable_locking(*range, false)?;
             session.place_range(*range, 0, 0)?;

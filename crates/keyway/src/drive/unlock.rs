@@ -28,6 +28,7 @@ impl Drive {
         } else {
             let lock = if read_only { Lock::ReadOnly } else { Lock::Unlocked };
             self.session_as(by, &pin, &mut |session| {
+                ranges.iter().try_for_each(|range| session.must_be_placed(*range))?;
                 ranges.iter().try_for_each(|range| session.lock(*range, lock))?;
                 if !shadowed {
                     return Ok(false);

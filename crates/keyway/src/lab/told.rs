@@ -1,5 +1,6 @@
 //! What the laboratory found, for people.
 
+use super::bench::{self, BenchDocument};
 use super::study::{self, StudyDocument};
 use super::{Document, Flag, Found, Slot, Table, Watch, Workload, report};
 use crate::pace::Turns;
@@ -74,8 +75,24 @@ fn missing(lines: &[String]) -> String {
     heading.to_owned() + &lines.collect::<String>()
 }
 
-fn answer(lines: &[String]) -> String {
+/// What it all comes to, below it.
+pub fn answer(lines: &[String]) -> String {
     let gap = if lines.is_empty() { "" } else { "\n" };
     let lines = lines.iter().map(|words| wrapped("", &shown(words), 80) + "\n");
     gap.to_owned() + &lines.collect::<String>()
+}
+
+/// A benchmark in words.
+pub fn bench(document: &BenchDocument) -> String {
+    let machine = &document.machine;
+    let mut text = tables(bench::tables(document));
+    text.push_str(&format!(
+        "\n{}, {} cores; 512-byte sectors, MB = 10^6 bytes, * the kernel that would be chosen.\n",
+        machine.processor, machine.cores
+    ));
+    text.push_str("± is how far the five turns lie from their median, which is told.\n");
+    if let (Some(mhz), Some(how)) = (machine.clock_mhz, machine.clock_known_by) {
+        text.push_str(&format!("Cycles per byte at about {mhz:.0} MHz: {how}.\n"));
+    }
+    text + &answer(&bench::answer(document))
 }

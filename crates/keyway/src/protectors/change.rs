@@ -2,15 +2,16 @@
 
 use super::bitlocker::{Added, NewSecret, Protectors, only_bitlocker};
 use super::name::ProtectorName;
+use super::suitable::{may_be_new, must_be_the_tpms};
 use super::tpm::NewTpmProtector;
 use super::veracrypt::{ChangedSecret, SecretChange, change_secret};
 use crate::detect::{look_at_bitlocker, must_be_noise};
 use crate::error::{Error, Misuse};
-use crate::key_file::{must_be_folder, must_be_new};
 use crate::locked::LockedVolume;
 use crate::log_file;
 use crate::progress::tell_weakness;
 use crate::secrets::{NewTpmSource, PasswordSource, Subject, Wanted, one_standard_input};
+use crate::tpm::Address;
 use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_engine::Access;
@@ -20,7 +21,7 @@ use keyway_volume::bitlocker::{
     may_add_beside, may_remove_from,
 };
 use serde::{Serialize, Serializer};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What is wanted of the protectors of a volume.
 #[derive(Debug, Clone)]
@@ -42,6 +43,8 @@ pub enum ProtectorRequest {
         id: Option<Guid>,
         /// Where a recovery password or startup key goes.
         to: Option<PathBuf>,
+        /// The TPM that seals anew, and its new PIN, where the protector has a TPM.
+        tpm: NewTpmSource,
         /// The new secret. But for a password only VeraCrypt and TrueCrypt volumes have what it names.
         secret: SecretChange,
     },
@@ -216,11 +219,11 @@ pub fn change<'a>(
         step: Step::Secret(volume, SecretChange::default()),
     };
     if format == Family::VeraCrypt {
-        let ProtectorRequest::Change { id, to, secret } = request else {
+        let ProtectorRequest::Change { id, to, secret, tpm } = request else {
             only_bitlocker(volume)?;
             return Ok(plan);
         };
-        if id.is_some() || to.is_some() || volume.sources.names_bitlocker() {
+        if id.is_some() || to.is_some() || tpm.says_how() || volume.sources.names_bitlocker() {
             return Err(Misuse::ForBitLockerOnly(volume.path.clone()).into());
         }
         volume.must_be_free(Access::ReadWrite)?;
@@ -246,7 +249,9 @@ pub fn change<'a>(
                 false => Step::Put { protectors, kind, replaces: None, source: secret },
             }
         }
-        ProtectorRequest::Change { id, to, secret } => {
+        ProtectorRequest::Change { id, to, secret, mut tpm } => {
+            // A new PIN alone says which.
+            let id = id.or_else(|| tpm.pin.as_ref().and_then(|_| protectors.with_pin()));
             let Some((own, kind)) = protectors.find(id) else {
                 return Err(match id {
                     Some(id) => said(ChangeError::NoSuchProtector(id)),
@@ -254,8 +259,17 @@ pub fn change<'a>(
                 });
             };
             may_be_new(kind, to.as_deref(), &secret.secret)?;
-            (plan.id, plan.kind, plan.to) = (Some(own), Some(kind), to);
-            Step::Put { protectors, kind, replaces: Some(own), source: secret.secret }
+            must_be_the_tpms(kind, &tpm, &secret.secret)?;
+            (plan.id, plan.kind, plan.to) = (Some(own), Some(kind), to.clone());
+            if kind.needs_tpm() {
+                // What opened the volume seals again, unless another is named.
+                let opened = volume.sources.tpm.as_ref().filter(|_| tpm.address == Address::default());
+                opened.iter().for_each(|by| tpm.address.clone_from(&by.address));
+                let new = NewTpmProtector { replaces: Some(own), ..NewTpmProtector::new(kind, tpm, to) };
+                Step::Seal { protectors, new }
+            } else {
+                Step::Put { protectors, kind, replaces: Some(own), source: secret.secret }
+            }
         }
         ProtectorRequest::Remove { id, last } => {
             let id = id.among(&volume.path, protectors.all().map(|(id, _)| id))?;
@@ -302,6 +316,12 @@ impl ProtectorRequest {
                 if let Ok(seen) = look_at_bitlocker(&volume.path, &volume.arguments, volume.progress) {
                     let has = seen.info.key_protectors.iter().map(|protector| protector.kind);
                     may_add_beside(has, *kind).map_err(|e| volume.said(e))?;
+                    // Else its TPM is looked for among what opens the volume, which it can't be yet.
+                    if volume.sources.tpm.is_some()
+                        && !seen.info.key_protectors.iter().any(|protector| protector.kind.needs_tpm())
+                    {
+                        return Err(Misuse::TpmOpensNothing(volume.path.clone()).into());
+                    }
                 }
                 #[cfg(feature = "tpm")]
                 if kind.needs_tpm() {
@@ -312,13 +332,16 @@ impl ProtectorRequest {
             Self::Change { secret, .. } if secret.hash.is_some() || secret.no_keyfiles => {
                 Err(Misuse::OneDerivation.into())
             }
-            Self::Change { id, to, secret } => {
-                one_standard_input([own, &secret.secret])?;
+            Self::Change { id, to, secret, tpm } => {
+                let pin = PasswordSource { password: tpm.pin.clone(), ..PasswordSource::new() };
+                one_standard_input([own, &secret.secret, &pin])?;
                 let kind = match id {
                     Some(id) => kind_of(volume, *id)?,
-                    None => Some(Protection::Password),
+                    None => Some(Protection::Password).filter(|_| tpm.pin.is_none()),
                 };
-                kind.map_or(Ok(()), |kind| may_be_new(kind, to.as_deref(), &secret.secret))
+                let Some(kind) = kind else { return Ok(()) };
+                must_be_the_tpms(kind, tpm, &secret.secret)?;
+                may_be_new(kind, to.as_deref(), &secret.secret)
             }
             Self::Remove { id, .. } => {
                 match look_at_bitlocker(&volume.path, &volume.arguments, volume.progress) {
@@ -384,22 +407,6 @@ fn kind_of(volume: &LockedVolume<'_>, id: Guid) -> Result<Option<Protection>, Er
     }
 }
 
-/// Whether a secret of this kind can be set, with a place to write it to or without one.
-fn may_be_new(kind: Protection, to: Option<&Path>, password: &PasswordSource) -> Result<(), Error> {
-    use Protection as P;
-    match kind {
-        P::StartupKey | P::TpmStartupKey | P::TpmPinStartupKey => {
-            to.map_or_else(|| Err(Misuse::NoFolder.into()), must_be_folder)
-        }
-        P::RecoveryPassword => to.map_or(Ok(()), must_be_new),
-        P::Password if !password.keyfiles.is_empty() || password.pim.is_some() => {
-            Err(Misuse::PasswordOnly.into())
-        }
-        P::Password | P::Tpm | P::TpmPin => Ok(()),
-        other => Err(Misuse::Unchangeable(other).into()),
-    }
-}
-
 impl ProtectorPlan<'_> {
     /// Carries it out; a new secret that was not named is asked for.
     ///
@@ -453,8 +460,12 @@ impl ProtectorPlan<'_> {
             }
             Step::Seal { mut protectors, new } => {
                 let (added, pcrs) = protectors.add_tpm(&new)?;
-                let pcrs = Some(pcrs.iter().collect());
-                ProtectorOutcome::Set(Box::new(SetProtector { pcrs, ..SetProtector::of(path, added) }))
+                let (pcrs, replaced) = (Some(pcrs.iter().collect()), new.replaces.is_some());
+                ProtectorOutcome::Set(Box::new(SetProtector {
+                    pcrs,
+                    replaced,
+                    ..SetProtector::of(path, added)
+                }))
             }
             Step::Remove { mut protectors, id, last } => {
                 let Protectors { volume, store, keys, .. } = &mut protectors;
@@ -493,6 +504,13 @@ impl SetProtector {
 }
 
 impl Protectors<'_> {
+    /// The protector with a PIN, where it is the only one.
+    fn with_pin(&self) -> Option<Guid> {
+        let pinned = |kind| matches!(kind, Protection::TpmPin | Protection::TpmPinStartupKey);
+        let mut all = self.all().filter(|(_, kind)| pinned(*kind)).map(|(id, _)| id);
+        all.next().filter(|_| all.next().is_none())
+    }
+
     fn still_opens(&self) -> StillOpens {
         let all = |such: &dyn Fn(Protection) -> bool| self.all().all(|(_, kind)| such(kind));
         if self.all().next().is_none() {

@@ -11,6 +11,7 @@ mod change;
 pub mod in_words;
 mod list;
 mod name;
+mod suitable;
 mod tpm;
 mod veracrypt;
 

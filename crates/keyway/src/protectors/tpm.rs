@@ -1,7 +1,7 @@
 //! A protector with a TPM that is to be added to a BitLocker volume.
 
 use crate::secrets::NewTpmSource;
-use keyway_volume::bitlocker::Protection;
+use keyway_volume::bitlocker::{Guid, Protection};
 use std::path::PathBuf;
 
 /// A protector with a TPM that is to be added.
@@ -13,6 +13,8 @@ pub(super) struct NewTpmProtector {
     pub(super) pin: bool,
     /// It needs a startup key, too, whose file goes into this folder.
     pub(super) startup_key: Option<PathBuf>,
+    /// The protector whose place it takes.
+    pub(super) replaces: Option<Guid>,
 }
 
 impl NewTpmProtector {
@@ -21,7 +23,7 @@ impl NewTpmProtector {
         use Protection as P;
         let pin = matches!(kind, P::TpmPin | P::TpmPinStartupKey);
         let startup_key = to.filter(|_| matches!(kind, P::TpmStartupKey | P::TpmPinStartupKey));
-        Self { source, pin, startup_key }
+        Self { source, pin, startup_key, replaces: None }
     }
 }
 

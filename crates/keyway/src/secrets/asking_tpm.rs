@@ -36,8 +36,8 @@ impl TpmSource {
         let given = TpmSecrets { pin: pin.as_ref(), startup_keys, stop: &AtomicBool::new(false) };
         let entries = &seen.metadata.block().dataset.entries;
         let mut tpm = Tpm::open(&self.address).map_err(TpmProtectorError::from)?;
-        let (master, _) = unseal_any(entries, None, &mut tpm, &given)?;
-        Ok(Secret::MasterKey(master.bytes))
+        let (master, by) = unseal_any(entries, None, &mut tpm, &given)?;
+        Ok(Secret::MasterKey(master.bytes, Some(by)))
     }
 }
 

@@ -37,6 +37,11 @@ impl NewTpmSource {
     pub fn new(address: Address) -> Self {
         Self { address, pcrs: None, pin: None }
     }
+
+    /// Whether a PIN or measurements were named.
+    pub(crate) const fn says_how(&self) -> bool {
+        self.pcrs.is_some() || self.pin.is_some()
+    }
 }
 
 #[cfg(not(feature = "tpm"))]

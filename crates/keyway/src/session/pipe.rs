@@ -8,7 +8,7 @@ use crate::unlock::Key;
 use keyway_attach::path_text;
 use keyway_secret::SecretBytes;
 use keyway_volume::Secrets as VeraCryptSecret;
-use keyway_volume::bitlocker::{RecoveryPassword, Secret, StartupKey};
+use keyway_volume::bitlocker::{Guid, RecoveryPassword, Secret, StartupKey};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
@@ -133,7 +133,13 @@ fn key_bytes(secret: &Secret) -> (SecretKind, SecretBytes) {
         Secret::Password(password) => (SecretKind::Password, SecretBytes::copy_of(password)),
         Secret::RecoveryPassword(password) => (SecretKind::Recovery, SecretBytes::copy_of(password.bytes())),
         Secret::StartupKey(key) => (SecretKind::StartupKey, key.to_bytes()),
-        Secret::MasterKey(key) => (SecretKind::MasterKey, SecretBytes::copy_of(key)),
+        Secret::MasterKey(key, by) => {
+            // Its protector follows it: nobody else could tell by what the volume was opened.
+            let by = by.map_or([0; 16], |by| by.0);
+            let mut both = SecretBytes::zeroed(key.len() + by.len());
+            both.iter_mut().zip(key.iter().chain(&by)).for_each(|(place, byte)| *place = *byte);
+            (SecretKind::MasterKey, both)
+        }
     }
 }
 
@@ -143,7 +149,10 @@ fn key_of(kind: SecretKind, bytes: SecretBytes) -> Option<Secret> {
         SecretKind::Password => Secret::Password(bytes),
         SecretKind::Recovery => Secret::RecoveryPassword(RecoveryPassword::from_bytes(bytes)?),
         SecretKind::StartupKey => Secret::StartupKey(StartupKey::parse(&bytes).ok()?),
-        SecretKind::MasterKey => Secret::MasterKey(bytes),
+        SecretKind::MasterKey => {
+            let (key, by) = bytes.split_last_chunk()?;
+            Secret::MasterKey(SecretBytes::copy_of(key), Some(Guid(*by)).filter(|by| by.0 != [0; 16]))
+        }
     })
 }
 
@@ -213,7 +222,8 @@ mod tests {
             Secret::Password(SecretBytes::copy_of("pässwörd".as_bytes())),
             Secret::RecoveryPassword(RecoveryPassword::random().expect("random")),
             Secret::StartupKey(StartupKey::random().expect("random")),
-            Secret::MasterKey(SecretBytes::copy_of(&[7; 32])),
+            Secret::MasterKey(SecretBytes::copy_of(&[7; 32]), Some(Guid([9; 16]))),
+            Secret::MasterKey(SecretBytes::copy_of(&[7; 32]), None),
         ];
         let sent: Vec<_> = keys.iter().map(|key| key_bytes(key).1.to_vec()).collect();
         let mut bytes = Vec::new();
@@ -221,6 +231,9 @@ mod tests {
         let (_, with) = receive(&mut &bytes[..]).expect("whole");
         let Key::BitLocker(keys) = &with.key else { panic!("another kind of secret") };
         assert_eq!(keys.iter().map(|key| key_bytes(key).1.to_vec()).collect::<Vec<_>>(), sent);
+        assert!(
+            matches!(keys.as_slice(), [.., Secret::MasterKey(_, Some(Guid([9, ..]))), Secret::MasterKey(key, None)] if key.len() == 32)
+        );
         for cut in 0..bytes.len() {
             assert!(receive(&mut bytes.get(..cut).expect("shorter")).is_err(), "{cut}");
         }

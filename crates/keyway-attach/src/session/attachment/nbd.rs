@@ -27,11 +27,16 @@ impl Listens for Nbd {
             NbdAddress::Session | NbdAddress::Tls { .. } => Listen::Unix(on.folder.nbd()),
         };
         let refusals = Arc::clone(&on.refusals);
+        let secured = tls.is_some();
         let server = Server::bind(
             &listen,
             nbd::Options { tls, users: plan.users, refusals, ..nbd::Options::default() },
         )?;
         on.state.transport = "nbd".into();
+        let uri = server.address().to_string();
+        // Over TLS the scheme has an s (doc/uri.md).
+        let in_tls = uri.strip_prefix("nbd").filter(|_| secured).map(|rest| format!("nbds{rest}"));
+        on.state.uri = Some(in_tls.unwrap_or(uri));
         on.state.socket = Some(match server.address() {
             Listen::Unix(path) => path.to_owned(),
             Listen::Tcp(address) => address.to_string().into(),

@@ -3,7 +3,7 @@
 use super::args::secrets;
 use super::{OwnerArgs, Wanted, setup, tell};
 use crate::verbs::*;
-use keyway::drive::{DriveChange, PasswordHash};
+use keyway::drive::{DriveChange, DriveError, PasswordHash};
 use keyway::secrets::PasswordSource;
 
 /// Whether the drive is to do it, and how it is told the password.
@@ -46,6 +46,10 @@ pub(crate) fn decrypt(
     (dry, out): (DryRunArgs, Output),
 ) -> Result<(), Failure> {
     let secrets = secrets(own, PasswordSource::new(), how.drive_hash)?;
-    let done = Wanted { device, change: DriveChange::Release, by: None, secrets, dry }.done(out)?;
-    done.map_or(Ok(()), |done| out.result(&done.conversion(), || tell("decrypted", &done)))
+    let wanted = Wanted { device, change: DriveChange::Release, by: None, secrets, dry };
+    let Some(done) = wanted.done(out)? else { return Ok(()) };
+    if done.plan.nothing_to_do {
+        return Err(DriveError::NotSetUp(device.to_owned()).into());
+    }
+    out.result(&done.conversion(), || tell("decrypted", &done))
 }

@@ -74,7 +74,7 @@ fn go(
     for what in all.losses() {
         out.confirm(&format!("Overwrite {what}? Everything in it will be lost"))?;
     }
-    let bar = bar();
+    let bar = bar(all.planned());
     let (found, error) = all.run(keyway::lab::encrypt_in_place, &stop, &bar)?;
     drop(bar);
     // What was found is told even where it can't be kept, or not everything could be measured.
@@ -95,6 +95,6 @@ pub(super) fn ended(error: LabError) -> Failure {
 }
 
 /// How far it is: which workload, which test, how many of its turns.
-pub(crate) fn bar() -> Turning {
-    Turning::new(progress::turns("preparing"))
+pub(crate) fn bar(planned: Option<std::time::Duration>) -> Turning {
+    Turning::new(progress::turns("preparing", planned))
 }

@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let html = args.html.clone().unwrap_or_else(|| OutputFile::free(Path::new("study.html")));
     let page = output_file(&html, out)?;
     let plan = StudyPlan::of(args.name.as_deref(), &command())?;
-    let bar = bar();
+    let bar = bar(plan.planned());
     let (found, error) = plan.run(keyway::lab::encrypt_in_place, &stop, &bar);
     drop(bar);
     let kept = page.write(report::studies(&found).as_bytes());

@@ -5,7 +5,7 @@ use crate::output::tables;
 use crate::verbs::*;
 use keyway::lab::calibration::{self, Sheet};
 use keyway::lab::{Found, report, workload};
-use keyway::tour::{CoreSpeeds, DATA_BYTES, TourFound, VOLUME_BYTES};
+use keyway::tour::{DATA_BYTES, TourFound, VOLUME_BYTES};
 use sha2::{Digest, Sha256};
 
 /// Tells the shipped workloads.
@@ -37,16 +37,6 @@ pub(super) fn page(documents: &[PathBuf], html: Option<&Path>, out: Output) -> R
     output_file(&html, out)?.write(report::html(&documents).as_bytes())?;
     let told = json!({"html": html, "documents": documents.len()});
     out.result(&told, || told_report(&html))
-}
-
-/// Ciphers against copying memory.
-pub(crate) fn speeds(speeds: &CoreSpeeds) -> String {
-    let rows = speeds.ciphers.iter().map(|row| {
-        let (cipher, encrypts, decrypts) = (&row.cipher, row.encrypt_mb_s, row.decrypt_mb_s);
-        format!("\n   {cipher:<20} encrypts {encrypts:>6.0}  decrypts {decrypts:>6.0}  ({})", row.kernel)
-    });
-    let rows: String = rows.collect();
-    format!("What one core does, in MB/s (copying memory alone: {:.0}):{rows}\n\n", speeds.memcpy_mb_s)
 }
 
 /// What a stop of the tour found, for its sentence.

@@ -87,6 +87,8 @@ pub(super) struct ChangeArgs {
     pub(super) to: Option<PathBuf>,
     #[command(flatten)]
     pub(super) new: NewArgs,
+    #[command(flatten)]
+    pub(super) new_tpm: NewTpmArgs,
 }
 
 #[derive(clap::Args, Debug)]

@@ -17,7 +17,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         Action::List(args) => list::list(args, out),
         Action::Recovery(args) => list::recovery(args, out),
         Action::Add(args) => change(&args.on, args.request()?, out),
-        Action::Change(args) => change(&args.on, args.request(), out),
+        Action::Change(args) => change(&args.on, args.request()?, out),
         Action::Remove(args) => {
             let last = if args.last { LastProtector::Remove } else { LastProtector::Keep };
             change(&args.on, ProtectorRequest::Remove { id: args.id.clone(), last }, out)
@@ -115,10 +115,11 @@ impl AddArgs {
 }
 
 impl ChangeArgs {
-    fn request(&self) -> ProtectorRequest {
+    fn request(&self) -> Result<ProtectorRequest, Failure> {
         let mut secret = SecretChange::default();
         secret.secret = self.new.source();
         (secret.hash, secret.no_keyfiles) = (self.new_hash, self.new_no_keyfiles);
-        ProtectorRequest::Change { id: self.id, to: self.to.clone(), secret }
+        let tpm = self.new_tpm.source()?;
+        Ok(ProtectorRequest::Change { id: self.id, to: self.to.clone(), tpm, secret })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::Failure;
 use super::{failed, io, v};
-use keyway::drive::{Authority, VirtualDriveError};
+use keyway::drive::{Authority, NoDrive, VirtualDriveError};
 use keyway_attach::NvmeError;
 use keyway_sed::host::{HostError, Misbehaved, Operation as DriveOperation, Refused, Unfit};
 use keyway_sed::password::PasswordError;
@@ -61,18 +61,28 @@ pub(super) fn drives() -> Vec<Failure> {
         Unfit::PartBlocks.into(),
         Unfit::Unaligned.into(),
         Unfit::NeverLocks.into(),
+        Unfit::NoPlace(3).into(),
         Unfit::PastDataStore.into(),
         Unfit::LargerThanShadow.into(),
         Unfit::LargeRequest.into(),
         HostError::Stopped,
     ];
     let factory = refused((DriveOperation::Authenticate, admin, S::NotAuthorized));
+    let half_changed = HostError::Transport(T::TimedOut);
     let half = refused((DriveOperation::Set, admin, S::Fail));
     let mut all: Vec<Failure> = refusals.into_iter().map(|r| said(refused(r), false).into()).collect();
     all.extend(others.into_iter().map(|error| Failure::from(said(error, false))));
     all.extend(failures![
         said(factory, true),
         E::HalfSetUp(Box::new(said(half, false))),
+        E::HalfChanged(Box::new(said(half_changed, false))),
+        E::NoDrive { path: v(), is: NoDrive::PartOf("/dev/sda".into()) },
+        E::NoDrive { path: v(), is: NoDrive::Device },
+        E::NoDrive { path: v(), is: NoDrive::BitLocker },
+        E::NoDrive { path: v(), is: NoDrive::Luks },
+        E::NoDrive { path: v(), is: NoDrive::FileSystem("ext4".to_owned()) },
+        E::NoDrive { path: v(), is: NoDrive::Empty },
+        E::NoDrive { path: v(), is: NoDrive::Bytes },
         E::NoStandard(v()),
         E::OnlyRead(v()),
         E::NotSetUp(v()),
@@ -106,6 +116,7 @@ pub(super) fn drives() -> Vec<Failure> {
         E::Virtual(VirtualDriveError::StateTooLarge(1 << 20)),
         E::Virtual(VirtualDriveError::Config("more than 16 ranges")),
         E::Virtual(VirtualDriveError::TooSmall { needed: 4096, present: 512 }),
+        E::Virtual(VirtualDriveError::CutOff { needed: 4096, present: 512 }),
         E::Virtual(VirtualDriveError::NoRandom),
         E::Served(NvmeError::Name("x".to_owned())),
         E::Served(NvmeError::System {

@@ -91,6 +91,9 @@ pub(super) fn library() -> Vec<Failure> {
         Misuse::PasswordOnly,
         Misuse::NoFolder,
         Misuse::NoPasswordToChange("v.img".into()),
+        Misuse::TpmOpensNothing(v()),
+        Misuse::NoTpmInIt(Protection::Password),
+        Misuse::NoPasswordInIt(Protection::TpmPin),
         Misuse::Unchangeable(Protection::Certificate),
         Misuse::NoSuchBeginning { path: v(), named: "8f59".to_owned() },
         Misuse::SeveralBeginSo {

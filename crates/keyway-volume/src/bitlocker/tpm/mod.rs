@@ -80,4 +80,4 @@ pub use error::TpmProtectorError;
 pub use pin::{Pin, PinFault};
 pub use profile::usual_pcrs;
 pub use protect::{TpmProtected, TpmProtection, protect};
-pub use unlock::{TpmSecrets, unseal, unseal_any};
+pub use unlock::{TpmSecrets, pcrs_of, unseal, unseal_any};

@@ -9,7 +9,7 @@ use super::blob;
 use super::error::TpmProtectorError;
 use super::pin::{Pin, StretchedPin};
 use keyway_secret::SecretBytes;
-use keyway_tpm::Tpm;
+use keyway_tpm::{Pcrs, Tpm};
 use std::sync::atomic::AtomicBool;
 
 /// What the user gives besides the TPM.
@@ -123,6 +123,11 @@ fn startup_key<'a>(
         [] => TpmProtectorError::NeedsStartupKey(protector.id),
         _ => TpmProtectorError::OtherStartupKey(protector.id),
     })
+}
+
+/// The registers that a protector's sealed key is bound to; none where it has no such key.
+pub fn pcrs_of(protector: &Protector) -> Option<Pcrs> {
+    Pcrs::from_bitmap(tpm_blob(protector)?.pcrs)
 }
 
 fn tpm_blob(protector: &Protector) -> Option<&TpmBlob> {

@@ -1,0 +1,76 @@
+//! What something is that is no drive which encrypts by itself: whoever named it meant something else.
+
+use keyway_engine::Access;
+use keyway_fs::FoundFileSystem;
+use keyway_store::{Caching, Store};
+use keyway_volume::bitlocker;
+use std::fmt;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+/// How a LUKS header begins (LUKS2 On-Disk Format Specification 1.1, 2.1).
+const LUKS: &[u8; 6] = b"LUKS\xba\xbe";
+
+/// What something is that is no drive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoDrive {
+    /// A part of this disk.
+    PartOf(PathBuf),
+    /// A device that is no disk.
+    Device,
+    /// A BitLocker volume.
+    BitLocker,
+    /// A LUKS volume.
+    Luks,
+    /// A file system of this type.
+    FileSystem(String),
+    /// Nothing at all.
+    Empty,
+    /// Bytes that tell nothing: an encrypted volume looks like that, and so does much else.
+    Bytes,
+}
+
+impl fmt::Display for NoDrive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PartOf(disk) => write!(f, "a part of {}", disk.display()),
+            Self::Device => f.write_str("a device that takes no security commands"),
+            Self::BitLocker => f.write_str("a BitLocker volume"),
+            Self::Luks => f.write_str("a LUKS volume"),
+            Self::FileSystem(kind) => write!(f, "a file system ({kind})"),
+            Self::Empty => f.write_str("empty"),
+            Self::Bytes => f.write_str("no virtual drive's file: a volume, or something else"),
+        }
+    }
+}
+
+impl NoDrive {
+    /// What is at that path, as far as that shows.
+    pub(super) fn at(path: &Path) -> Self {
+        let kind = path.metadata().map(|about| about.file_type());
+        if kind.as_ref().is_ok_and(FileTypeExt::is_char_device) {
+            return Self::Device;
+        }
+        let is_device = kind.is_ok_and(|kind| kind.is_block_device());
+        let own = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let disks = if is_device { keyway_sys::disks_under(path).unwrap_or_default() } else { Vec::new() };
+        if let Some(disk) = disks.into_iter().find(|disk| *disk != own) {
+            return Self::PartOf(disk);
+        }
+        let otherwise = if is_device { Self::Device } else { Self::Bytes };
+        let Ok(store) = crate::medium::open(path, Access::ReadOnly, Caching::Buffered) else {
+            return otherwise;
+        };
+        let mut head = [0; LUKS.len()];
+        match () {
+            () if store.size() == 0 => Self::Empty,
+            () if bitlocker::is_volume(&store).unwrap_or_default() => Self::BitLocker,
+            () if store.read_at(&mut head, 0).is_ok() && head == *LUKS => Self::Luks,
+            () => match FoundFileSystem::find(&store) {
+                Ok(Some(found)) => Self::FileSystem(found.kind.to_string()),
+                _ => otherwise,
+            },
+        }
+    }
+}
