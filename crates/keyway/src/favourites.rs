@@ -162,7 +162,8 @@ fn read(path: &Path) -> Result<File, Error> {
         Err(e) => return Err(Error::system("read", path, e)),
     };
     toml::from_str(&text).map_err(|e| {
-        let line = e.span().and_then(|at| text.get(..at.start)).map(|before| before.lines().count().max(1));
+        let line =
+            e.span().and_then(|at| text.get(..at.start)).map(|before| before.matches('\n').count() + 1);
         FavouriteError::File { path: path.to_owned(), line, why: e.message().to_owned() }.into()
     })
 }

@@ -246,6 +246,13 @@ impl Session {
                     done => return done,
                 }
             }
+            // However often somebody asks for its state.
+            if self.is_idle() {
+                match self.take_down() {
+                    Err(AttachError::Busy { .. }) => self.idle.iter_mut().for_each(Idle::begin_again),
+                    done => return done,
+                }
+            }
             let mut ready = vec![
                 PollFd::new(listener, PollFlags::IN),
                 PollFd::new(&signals, PollFlags::IN),
@@ -261,12 +268,6 @@ impl Session {
             let (asked, signalled) = (is_ready(&ready[0]), is_ready(&ready[1]));
             let unmounted = ready.get(3).is_some_and(is_ready)
                 && self.mounts.as_ref().is_some_and(|table| self.on.is_unmounted(table));
-            if !asked && self.is_idle() {
-                match self.take_down() {
-                    Err(AttachError::Busy { .. }) => self.idle.iter_mut().for_each(Idle::begin_again),
-                    done => return done,
-                }
-            }
             if unmounted {
                 // Another file system may be there by now.
                 self.on.state.mountpoint = None;
