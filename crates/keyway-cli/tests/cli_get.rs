@@ -4,7 +4,9 @@
 mod cli_support;
 
 use cli_support::{Cli, PASSWORD, has_fuse};
+use keyway_testkit::require_tool;
 use std::fs;
+use std::os::unix::fs::FileExt;
 
 const OPEN: &str = "--password-file @pw --pim 1 --hash sha512";
 
@@ -142,7 +144,6 @@ fn a_damaged_fat_is_told_as_that() {
         let open = cli.json(0, &format!("open @volume --attach fuse {OPEN}"));
         let to = open["device"].as_str().or(open["file"].as_str()).expect("somewhere");
         let to = fs::OpenOptions::new().write(true).open(to).unwrap();
-        use std::os::unix::fs::FileExt;
         to.write_all_at(&plain, 0).unwrap();
         let begin = (range.start + 8) as u64;
         let from = if byte == 0xff { begin } else { range.start as u64 };
@@ -158,4 +159,29 @@ fn a_damaged_fat_is_told_as_that() {
     }
     cli.fails(4, "damaged-filesystem", "then fsck.fat", &format!("get @volume letter @out {OPEN}"));
     assert!(!cli.path("out").exists());
+}
+
+/// Nothing here repairs an NTFS.
+#[test]
+fn a_damaged_ntfs_is_for_windows_to_repair() {
+    if !has_fuse() || require_tool("mkfs.ntfs").is_none() {
+        return;
+    }
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.ends(0, &format!("create @volume --size 12M --quick --filesystem ntfs {OPEN}"));
+    let plain = cli.ends(0, &format!("cat @volume --length 512 {OPEN}")).stdout;
+    // Its root folder is the record 5 of the table that begins at this cluster.
+    let cluster = u64::from(plain[13]) * u64::from(u16::from_le_bytes([plain[11], plain[12]]));
+    let table = u64::from_le_bytes(plain[48..56].try_into().unwrap()) * cluster;
+    let open = cli.json(0, &format!("open @volume --attach fuse {OPEN}"));
+    let to = open["device"].as_str().or(open["file"].as_str()).expect("somewhere");
+    let to = fs::OpenOptions::new().write(true).open(to).unwrap();
+    to.write_all_at(&[0xa5; 1024], table + 5 * 1024).unwrap();
+    to.sync_all().unwrap();
+    drop(to);
+    cli.ends(0, "close @volume");
+    for words in ["ls @volume", "get @volume /a @a", "get @volume / @all"] {
+        cli.fails(4, "damaged-filesystem", "let Windows repair it (chkdsk /f)", &format!("{words} {OPEN}"));
+    }
 }

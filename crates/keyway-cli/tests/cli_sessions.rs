@@ -344,7 +344,9 @@ fn what_can_not_be_the_sessions_folder_says_what_helps() {
     assert_eq!(code, Some(1), "{what}");
     assert!(what.contains("KEYWAY_RUNTIME_DIR is not a whole path: rd"), "{what}");
     assert!(helps.contains("begin with /"), "{helps}");
-    let done = cli.command(["open", "/dev/null"]).env("KEYWAY_RUNTIME_DIR", "/nonexistent/a").output();
+    std::fs::write(cli.path("some"), [7; 1 << 20]).expect("written");
+    let words = ["open".into(), cli.path("some").into_os_string()];
+    let done = cli.command(words).env("KEYWAY_RUNTIME_DIR", "/nonexistent/a").output();
     let (what, helps) = two_lines(&done.expect("it starts"));
     assert!(what.contains("/nonexistent") && helps.contains("mkdir -p /nonexistent"), "{what} {helps}");
     if is_root() {

@@ -399,15 +399,10 @@ fn put_into(
     written
 }
 
-/// What fatfs says where there is no room: the root can't grow; or it has no free cluster, and as many as are needed were counted.
+/// What fatfs says where there is no room: that its count of free clusters was wrong, or the root can't grow.
 fn full(e: io::Error, name: &str) -> FilesError {
-    match e.kind() {
-        io::ErrorKind::WriteZero => FilesError::Full(name.into()),
-        _ if e.to_string() == "No space left on device" => {
-            FilesError::Damaged("its count of free clusters is wrong".to_owned())
-        }
-        _ => FilesError::from_io(e),
-    }
+    let is_full = e.kind() == io::ErrorKind::WriteZero || e.to_string() == "No space left on device";
+    if is_full { FilesError::Full(name.into()) } else { FilesError::from_io(e) }
 }
 
 /// Copies exactly `len` bytes.
