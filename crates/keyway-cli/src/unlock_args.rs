@@ -127,7 +127,8 @@ pub(crate) struct NewTpmArgs {
     /// The TPM that seals the key, where it isn't this machine's own; written as with --tpm
     #[arg(long, value_name = "ADDRESS", value_parser = parsed::<Address>)]
     new_tpm: Option<Address>,
-    /// The measurements that the key is bound to: numbers of PCRs such as 7,11. Windows' choice for this machine when left out
+    /// The measurements that the key is bound to: numbers of PCRs such as 7,11. Windows' choice for this machine when left out,
+    /// or those of the protector that is changed
     #[arg(long, value_name = "LIST", value_parser = parsed::<Pcrs>)]
     pcrs: Option<Pcrs>,
     /// Read the new PIN from FILE; `-` is standard input. One trailing newline is dropped

@@ -162,6 +162,9 @@ fn a_pin_is_changed_in_its_place() {
     );
     let info = json(&["info", path, &tpm, "--pin-file", &next]);
     assert_eq!(info["opened_by"], added["id"]);
+    json(&["open", path, "--attach", "nbd", &tpm, "--pin-file", &next]);
+    assert_eq!(json(&["status", path])["opened_by"], added["id"], "through the serving process, too");
+    cli.keyway.ok(["close", path]);
     let kinds = info["key_protectors"].as_array().expect("a list").iter().map(|p| p["kind"].clone());
     assert_eq!(kinds.collect::<Vec<_>>(), ["password", "recovery-password", "tpm-pin"], "{info}");
     fails(&cli, 3, "wrong-pin", &["info", path, &tpm, "--pin-file", &pin]);

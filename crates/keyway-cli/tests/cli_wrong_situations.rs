@@ -154,7 +154,7 @@ const SITUATIONS: &[Situation] = &[
     ("protector add @v password", 2, "usage", "not a BitLocker volume", "`keyway protector change`"),
     ("resume @v", 2, "usage", "no conversion", "`keyway encrypt`"),
     ("pause @v", 2, "usage", "not being converted", "`keyway status`"),
-    ("drive info @v", 4, "not-a-drive", "takes security commands", "a virtual drive's file"),
+    ("drive info @v", 4, "not-a-drive", "no drive that encrypts by itself", "a virtual drive's file"),
     (
         "drive unlock @dr --password-file @pw",
         1,

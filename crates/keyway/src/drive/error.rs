@@ -172,8 +172,8 @@ explain! { DriveError {
         meaning.advice.push(Advice::RepeatToFinish);
         meaning
     },
-    Self::NoDrive { is: NoDrive::PartOf(disk), .. } => [NotADrive Contents, NameWholeDrive { drive: disk.clone() }],
-    Self::NoDrive { .. } => [NotADrive Contents, NameEncryptingDrive],
+    Self::NoDrive { path, is: NoDrive::PartOf(disk) } => [NotADrive Contents, NameWholeDrive { drive: disk.clone() }; path],
+    Self::NoDrive { path, .. } => [NotADrive Contents, NameEncryptingDrive; path],
     Self::NoStandard(_) => [Unsupported Machine, EncryptBySoftware],
     Self::OnlyRead(_) => [Unsupported Machine, UseSedutil],
     Self::NotSetUp(_) => [NotSetUp State, SetDriveUp],

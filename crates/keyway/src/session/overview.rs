@@ -166,6 +166,9 @@ pub struct VolumeStatus {
     pub lock_status: &'static str,
     /// What opens it: each with its `id` and `kind`.
     pub key_protectors: Value,
+    /// The protector of an open BitLocker volume that opened it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opened_by: Option<String>,
     /// What its owner wrote on it; a drive's model.
     #[serde(skip)]
     pub description: Option<String>,
@@ -212,6 +215,7 @@ impl From<OpenVolume> for VolumeStatus {
             protection_status: protection(suspended),
             lock_status: "Unlocked",
             key_protectors: details.get("key_protectors").cloned().unwrap_or_else(|| json!([])),
+            opened_by: text("opened_by").map(str::to_owned),
             description: text("description").map(str::to_owned),
             partition: None,
             session: Some(open),
@@ -322,6 +326,7 @@ impl VolumeStatus {
             protection_status: "Unknown",
             lock_status: "Locked",
             key_protectors: json!([]),
+            opened_by: None,
             description: None,
             partition: None,
             session: None,
