@@ -659,7 +659,7 @@ fn what_is_no_drive_and_what_was_cut_off_is_told() {
     ];
     for words in verbs {
         for (name, says) in
-            [("empty", "it is empty"), ("bytes", "no virtual drive's file"), ("luks", "a LUKS volume")]
+            [("empty", "it is empty"), ("bytes", "no virtual drive's file"), ("luks", "a LUKS2 volume")]
         {
             let told = cli.json(4, &format!("{words} @{name}"));
             assert_eq!(told["error"]["kind"], "not-a-drive", "{words}: {told}");

@@ -1,15 +1,12 @@
 //! What something is that is no drive which encrypts by itself: whoever named it meant something else.
 
 use keyway_engine::Access;
-use keyway_fs::FoundFileSystem;
+use keyway_fs::{Container, FoundFileSystem};
 use keyway_store::{Caching, Store};
 use keyway_volume::bitlocker;
 use std::fmt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
-
-/// How a LUKS header begins (LUKS2 On-Disk Format Specification 1.1, 2.1).
-const LUKS: &[u8; 6] = b"LUKS\xba\xbe";
 
 /// What something is that is no drive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +18,8 @@ pub enum NoDrive {
     Device,
     /// A BitLocker volume.
     BitLocker,
-    /// A LUKS volume.
-    Luks,
+    /// A container of another kind.
+    Container(Container),
     /// A file system of this type.
     FileSystem(String),
     /// Nothing at all.
@@ -37,7 +34,7 @@ impl fmt::Display for NoDrive {
             Self::PartOf(disk) => write!(f, "a part of {}", disk.display()),
             Self::Device => f.write_str("a device that takes no security commands"),
             Self::BitLocker => f.write_str("a BitLocker volume"),
-            Self::Luks => f.write_str("a LUKS volume"),
+            Self::Container(container) => f.write_str(container.name()),
             Self::FileSystem(kind) => write!(f, "a file system ({kind})"),
             Self::Empty => f.write_str("empty"),
             Self::Bytes => f.write_str("no virtual drive's file: a volume, or something else"),
@@ -62,13 +59,12 @@ impl NoDrive {
         let Ok(store) = crate::medium::open(path, Access::ReadOnly, Caching::Buffered) else {
             return otherwise;
         };
-        let mut head = [0; LUKS.len()];
         match () {
             () if store.size() == 0 => Self::Empty,
             () if bitlocker::is_volume(&store).unwrap_or_default() => Self::BitLocker,
-            () if store.read_at(&mut head, 0).is_ok() && head == *LUKS => Self::Luks,
-            () => match FoundFileSystem::find(&store) {
-                Ok(Some(found)) => Self::FileSystem(found.kind.to_string()),
+            () => match (Container::on(&store), FoundFileSystem::find(&store)) {
+                (Ok(Some(container)), _) => Self::Container(container),
+                (_, Ok(Some(found))) => Self::FileSystem(found.kind.to_string()),
                 _ => otherwise,
             },
         }

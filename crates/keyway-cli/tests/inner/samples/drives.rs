@@ -79,7 +79,7 @@ pub(super) fn drives() -> Vec<Failure> {
         E::NoDrive { path: v(), is: NoDrive::PartOf("/dev/sda".into()) },
         E::NoDrive { path: v(), is: NoDrive::Device },
         E::NoDrive { path: v(), is: NoDrive::BitLocker },
-        E::NoDrive { path: v(), is: NoDrive::Luks },
+        E::NoDrive { path: v(), is: NoDrive::Container(keyway_fs::Container::Luks2) },
         E::NoDrive { path: v(), is: NoDrive::FileSystem("ext4".to_owned()) },
         E::NoDrive { path: v(), is: NoDrive::Empty },
         E::NoDrive { path: v(), is: NoDrive::Bytes },
