@@ -39,9 +39,12 @@ fn favourite(words: &[OsString]) -> Option<Vec<OsString>> {
     let (at, kept) =
         words.iter().enumerate().skip(2).find_map(|(at, word)| Some((at, named(word)?.clone())))?;
     let command = Cli::command();
+    let name = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
+    let is_given = |option: &str| words.iter().any(|word| name(&word.to_string_lossy()) == option);
+    // What is given now goes before what was kept.
     let takes = |option: &String| {
-        let name = option.split('=').next().unwrap_or_default();
-        command.find_subcommand(verb).is_some_and(|verb| has(verb, name))
+        let option = name(option);
+        command.find_subcommand(verb).is_some_and(|verb| has(verb, &option)) && !is_given(&option)
     };
     let another = words.get(at + 1).is_some_and(|word| !word.to_string_lossy().starts_with('-'));
     let mountpoint = kept.mountpoint.filter(|_| verb == "open" && !another);

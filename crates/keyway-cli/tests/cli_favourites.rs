@@ -33,6 +33,9 @@ fn a_favourite_is_opened_closed_and_read_by_its_name() {
     // The volume has no keyfile.
     cli.fails(3, "wrong-secret", "", "open v --password-file @pw --hash sha512");
     cli.fails(1, "exists", "--force", "favourite add @v.hc --pim 1");
+    cli.ends(0, "favourite add @v.hc --pim 2 --read-only --attach nbd --force");
+    // What is given goes before what was kept.
+    cli.ends(0, "cat v --password-file @pw --pim 1 --length 512");
     cli.ends(0, "favourite add @v.hc --pim 1 --read-only --attach nbd --force");
     let opened = cli.json(0, "open v --password-file @pw");
     assert_eq!((&opened["read_only"], &opened["attachment"]), (&true.into(), &"nbd".into()), "{opened}");
