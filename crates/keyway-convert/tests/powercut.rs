@@ -82,7 +82,7 @@ fn what_no_loss_of_power_does_is_refused_or_harms_nothing() {
         assert!(ends.done > runs / 8, "{}: {ends:?}", case.name);
         refused += ends.refused;
     }
-    assert!(refused > 100, "{refused}");
+    assert!(refused > runs / 2, "{refused}");
 }
 
 /// A drive that has wiped the journal, and brings a page of it back as it was in the beginning: what is there is through,

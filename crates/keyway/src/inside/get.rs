@@ -288,7 +288,13 @@ impl InsideVolume {
             }
             (Wanted::Matches(pattern), to) => self.files.get_matching(pattern, to.path(), &mut tell),
         };
-        let (got, is_complete) = got.map_err(&about)?;
+        let (got, is_complete) = got.map_err(|error| match error {
+            // Those of the paths before are there as well.
+            FilesError::Stopped { files, missing } => {
+                about(FilesError::Stopped { files: files + all.files, missing })
+            }
+            error => about(error),
+        })?;
         all.is_complete &= is_complete;
         all.files += got.files;
         all.folders += got.folders;
