@@ -98,7 +98,7 @@ fn a_user_opens_writes_and_closes() {
                  sleep 1000 <\"$at/letter\" & sleeps=$!
                  fails $K close v.hc >said 2>&1; grep 'in use by sleep' said
                  test \"$(cat \"$at/letter\")\" = 'a letter'; kill $sleeps; wait $sleeps || true
-                 $K close v.hc; fails test -e \"$at\"; fails grep -e /run/media -e fuse.keyway /proc/mounts
+                 $K close v.hc; fails test -e \"$at\"; fails grep -e /run/media -e \"$D\" /proc/mounts
                  fails sh -c 'ls run | grep -v lock'
                  $K open v.hc $W --read-only --json >opened; grep '\"read_only\": true' opened
                  test \"$(cat \"$at/letter\")\" = 'a letter'; fails touch \"$at/other\"
