@@ -80,6 +80,12 @@ fn no_secret_is_kept_and_only_its_owner_reads_what_is() {
     let kept = fs::read_to_string(&file).expect("text");
     assert!(kept.contains("[box]") && !kept.contains(PASSWORD), "{kept}");
     cli.ends(0, "cat box --pim 1 --length 512");
+    // Who keeps the file elsewhere goes on doing so.
+    fs::rename(&file, cli.path("elsewhere")).expect("moved");
+    std::os::unix::fs::symlink(cli.path("elsewhere"), &file).expect("linked");
+    cli.ends(0, "favourite remove box");
+    assert!(file.symlink_metadata().expect("there").is_symlink());
+    assert!(!fs::read_to_string(cli.path("elsewhere")).expect("text").contains("box"));
 }
 
 #[test]

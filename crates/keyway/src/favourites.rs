@@ -170,6 +170,8 @@ fn read(path: &Path) -> Result<File, Error> {
 
 /// Whole or not at all, and for its owner alone: it tells which volumes there are.
 fn write(path: &Path, all: &File) -> Result<(), Error> {
+    // Where it is a link to a file that is kept elsewhere, the link stays.
+    let path = &*path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let failed = |e| Error::system("write", path, e);
     let text = toml::to_string(all).map_err(|e| failed(io::Error::other(e)))?;
     let for_all = path.starts_with("/etc");

@@ -31,6 +31,17 @@ pub struct NewEntry<'a> {
     pub len: Option<u64>,
 }
 
+/// A file that stays, by whatever name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spared {
+    /// Its file system's number.
+    pub device: u64,
+    /// Its own.
+    pub inode: u64,
+    /// The volume that the copy comes from lies in it; else it is one that is open.
+    pub own: bool,
+}
+
 /// What becomes of files that are there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Existing {

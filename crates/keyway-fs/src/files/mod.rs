@@ -32,7 +32,7 @@ mod window;
 
 pub use crate::calendar::utc;
 pub use clean::must_be_clean;
-pub use entry::{Contents, Entry, EntryKind, Existing, NewEntry, Problem};
+pub use entry::{Contents, Entry, EntryKind, Existing, NewEntry, Problem, Spared};
 pub use error::FilesError;
 pub use get::{Got, Taken};
 pub use mounted::{MountedFiles, NewFile};
@@ -40,7 +40,6 @@ pub(crate) use names::folded;
 pub use names::parse;
 pub(crate) use ntfs::{must_be_plain, told as ntfs_told, valid_length};
 pub use pattern::Pattern;
-pub use spare::Spared;
 pub use volume::Files;
 pub(crate) use volume::guarded;
 pub(crate) use window::{LOOK, Window};

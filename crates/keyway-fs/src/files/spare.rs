@@ -1,6 +1,6 @@
 //! What a copy out of a volume never replaces: the volume itself, and whatever somebody has open.
 
-use super::entry::{Entry, EntryKind};
+use super::entry::{Entry, EntryKind, Spared};
 use super::error::FilesError;
 use super::get::DEEPEST;
 use super::names::is_safe;
@@ -10,17 +10,6 @@ use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-
-/// A file that stays, by whatever name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Spared {
-    /// Its file system's number.
-    pub device: u64,
-    /// Its own.
-    pub inode: u64,
-    /// The volume that the copy comes from lies in it; else it is one that is open.
-    pub own: bool,
-}
 
 impl Files {
     /// These files are not replaced by a copy out of it, by whatever name they are met.

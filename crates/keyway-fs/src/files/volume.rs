@@ -1,9 +1,8 @@
 //! The files in a volume: opened, found, listed and read.
 
-use super::entry::{Contents, Entry, EntryKind, Existing, Problem, Reader};
+use super::entry::{Contents, Entry, EntryKind, Existing, Problem, Reader, Spared};
 use super::error::{FilesError, whole};
 use super::names::folded;
-use super::spare::Spared;
 use super::window::{self, Window};
 use super::{exfat, exfat_put, ext, fat, ntfs};
 use keyway_store::Store;
