@@ -4,8 +4,8 @@
 
 mod cli_support;
 
-use cli_support::{Cli, PASSWORD, has_fuse};
-use keyway_testkit::wait_until;
+use cli_support::{Cli, PASSWORD, checked, has_fuse};
+use keyway_testkit::{require_root, require_tool, wait_until};
 use serde_json::Value;
 use std::io::Write;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -132,6 +132,24 @@ fn a_file_in_use_is_busy_and_stays_open() {
     drop(file);
     cli.ends(0, "close @v --dry-run");
     cli.ends(0, "close --all");
+}
+
+/// As `docker exec` starts a program: in a container whose session began outside, where its leader has the number 0.
+#[test]
+fn who_uses_a_volume_is_told_in_a_container_too() {
+    if !has_fuse() || !require_root() {
+        return;
+    }
+    let Some(unshare) = require_tool("unshare") else { return };
+    let cli = Cli::new();
+    cli.volume("v");
+    let script = "set -eux; chmod 700 .; $K open v --attach fuse --password-file pw --pim 1 --json > opened
+        file=$(sed -n 's/.*\"file\": *\"\\([^\"]*\\)\".*/\\1/p' opened)
+        exec 3< \"$file\"; test \"$(cut -d ' ' -f 6 /proc/$$/stat)\" = 0
+        ! $K close v --dry-run 2> told; grep \"process $$\" told; exec 3<&-; $K close v --dry-run; $K close v";
+    let mut command = std::process::Command::new(unshare);
+    command.args(["--pid", "--fork", "--mount-proc", "sh", "-c", script]).current_dir(cli.keyway.folder());
+    checked(command.env("K", env!("CARGO_BIN_EXE_keyway")).env("KEYWAY_RUNTIME_DIR", cli.path("")));
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use std::ffi::{CStr, OsString};
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::net::UnixStream;
 
 /// The longest entry that is taken.
 const MOST: usize = 64 << 10;
@@ -57,6 +59,27 @@ impl Account {
     }
 }
 
+/// The number of the user who connected to a socket (`SO_PEERCRED`, unix(7)). What else the kernel tells is not looked at: the
+/// number of a process in another container is 0.
+///
+/// # Errors
+/// It is no socket of this machine.
+pub fn peer_user(socket: &UnixStream) -> io::Result<u32> {
+    let mut peer = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
+    let mut length = size_of_val(&peer) as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to `peer`, which any bytes are fit for.
+    let code = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut peer).cast(),
+            &raw mut length,
+        )
+    };
+    if code == 0 { Ok(peer.uid) } else { Err(io::Error::last_os_error()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,5 +89,12 @@ mod tests {
         let root = Account::of(0).expect("asked").expect("everywhere");
         assert_eq!((root.name.to_str(), root.user, root.group), (Some("root"), 0, 0));
         assert_eq!(Account::of(4_000_000_001).expect("asked"), None);
+    }
+
+    #[test]
+    fn who_connected_is_told_by_the_kernel() {
+        let (one, _other) = UnixStream::pair().expect("a pair");
+        // SAFETY: it takes nothing and can't fail (geteuid(2)).
+        assert_eq!(peer_user(&one).expect("a socket"), unsafe { libc::geteuid() });
     }
 }

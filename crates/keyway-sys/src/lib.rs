@@ -26,7 +26,7 @@ mod served_ring;
 mod sg;
 mod ublk;
 
-pub use account::Account;
+pub use account::{Account, peer_user};
 pub use blkdev::{discard_blocks, is_write_protected, reread_partitions, zero_blocks};
 pub use disks::disks_under;
 pub use dm::{DM_CONTROL, DeviceMapper, DmDevice, DmTarget};

@@ -104,8 +104,8 @@ fn reach(socket: &Path, patience: &mut Patience<'_>) -> io::Result<UnixStream> {
 
 /// Reads what a client wants; only the user who opened the volume, and root, may want anything.
 pub(super) fn hear(stream: &UnixStream) -> io::Result<Request> {
-    let peer = rustix::net::sockopt::socket_peercred(stream)?;
-    if !peer.uid.is_root() && peer.uid != rustix::process::geteuid() {
+    let peer = keyway_sys::peer_user(stream)?;
+    if peer != 0 && peer != rustix::process::geteuid().as_raw() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     stream.set_write_timeout(Some(PATIENCE))?;

@@ -1,9 +1,8 @@
 //! Who keeps an open volume from being closed, as another process than the one that serves it sees that. Nothing is taken down.
 
-use super::state::SessionState;
+use super::{process::Process, state::SessionState};
 use crate::{AttachError, User};
 use keyway_sys::Use;
-use rustix::process::{Pid, getsid};
 use std::path::Path;
 
 /// Refuses what [`close`](super::close) would refuse: somebody uses what it is mounted on, its device or its file. Processes that
@@ -12,10 +11,7 @@ use std::path::Path;
 /// # Errors
 /// [`AttachError::Busy`].
 pub fn must_be_idle(state: &SessionState, serving: &[u32]) -> Result<(), AttachError> {
-    let leader = |pid: u32| {
-        let leader = Pid::from_raw(pid.cast_signed()).and_then(|pid| getsid(Some(pid)).ok());
-        leader.map(|leader| leader.as_raw_nonzero().get().cast_unsigned())
-    };
+    let leader = |pid: u32| Process::look(pid).map(|process| process.leader);
     let serves = |pid: u32| pid == state.pid || serving.contains(&pid);
     // Beside each there is one that takes down what it was told of.
     let others = |users: Vec<User>| -> Vec<User> {

@@ -10,6 +10,8 @@ const PF_EXITING: u64 = 4;
 pub(super) struct Process {
     /// `T` where it is stopped, `t` where a debugger holds it, `D` where it waits for a medium.
     pub(super) state: char,
+    /// The number of its session's leader; 0 where that is none of this container's.
+    pub(super) leader: u32,
     /// The kernel's own flags of its main thread.
     flags: u64,
     /// The CPU time of all its threads, in clock ticks.
@@ -34,6 +36,7 @@ impl Process {
         let number = |at: usize| field(at)?.parse::<u64>().ok();
         Some(Self {
             state: field(3)?.chars().next()?,
+            leader: u32::try_from(number(6)?).ok()?,
             flags: number(9)?,
             worked: number(14)?.saturating_add(number(15)?),
             started: number(22)?,
@@ -102,9 +105,9 @@ mod tests {
 
     #[test]
     fn a_name_may_hold_anything() {
-        let stat = "42 (a) T 1 (x) S 1 42 42 0 -1 4194560 100 0 0 0 7 5 0 0 20 0 9 0 123456 0 0";
+        let stat = "42 (a) T 1 (x) S 1 42 40 0 -1 4194560 100 0 0 0 7 5 0 0 20 0 9 0 123456 0 0";
         let seen = Process::parse(stat).expect("whole");
-        assert_eq!(seen, Process { state: 'S', flags: 4_194_560, worked: 12, started: 123_456 });
+        assert_eq!(seen, Process { state: 'S', leader: 40, flags: 4_194_560, worked: 12, started: 123_456 });
         assert!(!seen.is_stopped());
         assert_eq!(Process::parse("42 (a) S 1"), None);
         let own = Process::look(std::process::id()).expect("it runs");
