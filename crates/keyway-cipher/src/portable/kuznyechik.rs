@@ -194,9 +194,10 @@ impl Kuznyechik {
 
     /// Nine times the key, pi and L, then the last key (RFC 7801, 4.4.1).
     fn encrypted<const N: usize>(&self, blocks: [u128; N]) -> [u128; N] {
-        let [rounds @ .., last] = &self.forward;
-        let round = |blocks: [u128; N], key: &u128| blocks.map(|block| looked_up(&FORWARD, block ^ key));
-        rounds.iter().fold(blocks, round).map(|block| block ^ last)
+        let [first, rounds @ ..] = &self.forward;
+        // The next key is added where what the table made still is: before the next look it would have to be fetched.
+        let round = |blocks: [u128; N], key: &u128| blocks.map(|block| looked_up(&FORWARD, block) ^ key);
+        rounds.iter().fold(blocks.map(|block| block ^ first), round)
     }
 
     /// The same backwards (RFC 7801, 4.4.2), with the inverse of L taken before each key is added.
