@@ -168,8 +168,7 @@ macro_rules! rounds {
 }
 
 // Four groups, as each result takes two cycles on recent processors, which do four operations in one,
-// and many rounds depend on each other: that keeps them busy. Two where sixteen registers and operations that
-// overwrite an operand leave no room for more. One for the few blocks of tweaks.
+// and many rounds depend on each other: that keeps them busy. Two or one for the few blocks of tweaks.
 rounds!(Encrypt, encrypt, 16, 4);
 rounds!(Decrypt, decrypt, 16, 4);
 rounds!(Encrypt, encrypt, 8, 2);

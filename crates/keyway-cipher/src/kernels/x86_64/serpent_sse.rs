@@ -1,4 +1,5 @@
-//! Serpent, twice four blocks, with SSE2 (the token asks for a little more).
+//! Serpent, four times four blocks, with SSE2 (the token asks for a little more). On Intel's processors, which most are that have
+//! no AVX2, that is faster than twice four by a fourteenth, though its registers don't suffice.
 
 use super::entry_point::entry_point;
 use super::serpent::{Decrypt, Encrypt, Words};
@@ -58,4 +59,4 @@ impl Words for __m128i {
     }
 }
 
-entry_point!("sse4.1,pclmulqdq", [], Serpent, __m128i, 8, 4, Encrypt, Decrypt);
+entry_point!("sse4.1,pclmulqdq", [], Serpent, __m128i, 16, 4, Encrypt, Decrypt);
