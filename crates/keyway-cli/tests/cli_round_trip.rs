@@ -334,9 +334,9 @@ fn a_hidden_volume_is_made_over_nothing_of_the_outer_file_system() {
     cli.keyway.secret("inner", "another one for the hidden volume");
     let outer = "--password-file @outer --pim 1 --quick";
     let hidden = format!("{outer} --hidden-password-file @inner --hidden-pim 1");
-    let made = |fs: &str| keyway_testkit::require_tool(&format!("mkfs.{fs}")).is_some();
+    let made = |fs: &str| require_tool(&format!("mkfs.{fs}")).is_some();
     for (fs, check) in [("ntfs", "ntfsfix"), ("exfat", "fsck.exfat"), ("ext4", "fsck.ext4")] {
-        let Some(check) = keyway_testkit::require_tool(check).filter(|_| made(fs)) else { continue };
+        let Some(check) = require_tool(check).filter(|_| made(fs)) else { continue };
         cli.ends(0, &format!("create @{fs} --size 64M --filesystem {fs} {outer}"));
         cli.refused(
             "usage",
