@@ -132,6 +132,25 @@ fn patterns_bring_them_back(filesystem: &str) {
     assert_eq!(names, all);
     // Out again: names of any case, into a folder that is there or made.
     fs::create_dir(cli.path("out")).unwrap();
+    // As `ls` shows them before, from the part without wildcards.
+    for (words, base, paths) in [
+        ("*.jpg", "/", &["a.jpg", "b.JPG", "z.jpg"][..]),
+        ("/photos/**/*.jpg", "/photos", &["d.jpg", "2024/may/e.jpg"]),
+        ("photos/20*", "/photos", &["2024"]),
+        ("photos/20* -r", "/photos", &["2024", "2024/f[1].txt", "2024/may", "2024/may/e.jpg"]),
+        ("/photos/2024/**", "/photos/2024", &["f[1].txt", "may", "may/e.jpg"]),
+        ("photos/2024/f[1].txt", "/photos/2024/f[1].txt", &["f[1].txt"]),
+    ] {
+        let listed = cli.json(0, &format!("ls @volume {words} {OPEN}"));
+        let found = listed["entries"].as_array().unwrap().iter().map(|e| e["path"].as_str().unwrap());
+        assert_eq!(
+            (listed["path"].as_str(), found.collect::<Vec<_>>()),
+            (Some(base), paths.to_vec()),
+            "{words}"
+        );
+    }
+    cli.fails(1, "not-found", "keyway ls", &format!("ls @volume *.png {OPEN}"));
+    cli.fails(2, "usage", "]", &format!("ls @volume *[.png {OPEN}"));
     assert_eq!(cli.json(0, &format!("get @volume *.jpg @out {OPEN}"))["files"], 3);
     assert_eq!(fs::read(cli.path("out/b.JPG")).unwrap(), b"b.JPG");
     assert_eq!(cli.json(0, &format!("get @volume /photos/**/*.jpg @jpgs {OPEN}"))["files"], 2);

@@ -6,7 +6,7 @@ use keyway::inside::ListedFile;
 
 /// List the files in a volume, with no mount and no root
 ///
-/// FAT, exFAT, NTFS and ext2/3/4 are read.
+/// FAT, exFAT, NTFS and ext2/3/4 are read. Patterns are those of `get`: '*.jpg', '/photos/**/*.jpg'.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Folders in folders, too
@@ -16,7 +16,7 @@ pub(crate) struct Args {
     confined: SandboxArgs,
     #[command(flatten)]
     target: VolumeArgs,
-    /// The folder in it, or one file
+    /// The folder in it, one file, or a pattern in quotes
     #[arg(default_value = "/")]
     path: OsString,
 }

@@ -208,12 +208,11 @@ impl<'a> Copy<'a> {
         if depth > DEEPEST {
             return Err(FilesError::Endless("folders lie in each other without end"));
         }
-        let contents = self.files.entries(folder)?;
-        let (matched, further) = pattern.sort(&contents, at, self.files.fs.ignores_case());
-        for entry in &matched {
+        let matched = self.files.matching(folder, pattern, at)?;
+        for entry in &matched.entries {
             self.entry(entry, to.folder()?, to.path, depth)?;
         }
-        for (inner, at) in &further {
+        for (inner, at) in &matched.further {
             let path = place(to.path, &inner.name);
             if !is_safe(&inner.name) {
                 self.left_out(&path, "its name is not one that a file can have here");
@@ -226,7 +225,7 @@ impl<'a> Copy<'a> {
                 other => other?,
             }
         }
-        for Problem { name, error } in contents.problems {
+        for Problem { name, error } in matched.problems {
             let path = name.map_or_else(|| to.path.to_owned(), |name| place(to.path, &name));
             self.failed(&path, error)?;
         }

@@ -39,7 +39,7 @@ pub use mounted::{MountedFiles, NewFile};
 pub(crate) use names::folded;
 pub use names::parse;
 pub(crate) use ntfs::{must_be_plain, told as ntfs_told, valid_length};
-pub use pattern::Pattern;
+pub use pattern::{At, Matched, Pattern};
 pub use volume::Files;
 pub(crate) use volume::guarded;
 pub(crate) use window::{LOOK, Window};

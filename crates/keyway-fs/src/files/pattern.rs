@@ -1,8 +1,9 @@
 //! Patterns for paths in a volume: `*.jpg`, `/photos/**`, `/letters/20[12]?/*.pdf`.
 
-use super::entry::{Contents, Entry, EntryKind};
+use super::entry::{Contents, Entry, EntryKind, Problem};
 use super::error::FilesError;
 use super::names::folded;
+use super::volume::Files;
 use glob::Pattern as Glob;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -24,8 +25,20 @@ enum Part {
     Name { exact: Glob, folded: Glob },
 }
 
-/// Which parts of a pattern the next name may match.
-pub(super) type At = BTreeSet<usize>;
+/// How far one is in a pattern, in some folder: which of its parts the next name may match.
+#[derive(Debug, Clone)]
+pub struct At(BTreeSet<usize>);
+
+/// What a pattern takes of a folder.
+#[derive(Debug)]
+pub struct Matched {
+    /// What it takes whole.
+    pub entries: Vec<Entry>,
+    /// Folders in which more may be that it takes, with how far one is in each.
+    pub further: Vec<(Entry, At)>,
+    /// What of the folder can't be told.
+    pub problems: Vec<Problem>,
+}
 
 impl Pattern {
     /// Whether a path has wildcards at all.
@@ -57,12 +70,12 @@ impl Pattern {
     }
 
     /// As it was written.
-    pub(super) fn text(&self) -> OsString {
+    pub fn text(&self) -> OsString {
         self.text.clone()
     }
 
     /// Where it begins, in that folder.
-    pub(super) fn begin(&self) -> At {
+    pub fn begin(&self) -> At {
         self.reached([0])
     }
 
@@ -70,7 +83,7 @@ impl Pattern {
     pub(super) fn step(&self, at: &At, name: &OsStr, ignores_case: bool) -> (bool, At) {
         let mut ends = false;
         let mut next = Vec::new();
-        for &part in at {
+        for &part in &at.0 {
             let last = part + 1 == self.parts.len();
             let leads = match self.parts.get(part) {
                 None => continue,
@@ -94,33 +107,36 @@ impl Pattern {
 
     /// These, and what follows a `**` that stands for no folder.
     fn reached(&self, parts: impl IntoIterator<Item = usize>) -> At {
-        let mut all = At::new();
+        let mut all = BTreeSet::new();
         for part in parts {
             all.insert(part);
             if matches!(self.parts.get(part), Some(Part::Any)) && part + 1 < self.parts.len() {
                 all.insert(part + 1);
             }
         }
-        all
+        At(all)
     }
+}
 
-    /// What of a folder is matched, and the folders in which more may be, with how far one is in them.
-    pub(super) fn sort(
-        &self,
-        contents: &Contents,
-        at: &At,
-        ignores_case: bool,
-    ) -> (Vec<Entry>, Vec<(Entry, At)>) {
-        let (mut matched, mut further) = (Vec::new(), Vec::new());
-        for entry in &contents.entries {
-            let (ends, next) = self.step(at, &entry.name, ignores_case);
+impl Files {
+    /// What a pattern takes of a folder in which one is that far in it. An error is one of the whole folder.
+    ///
+    /// # Errors
+    /// As [`entries`](Self::entries).
+    pub fn matching(&mut self, folder: &Entry, pattern: &Pattern, at: &At) -> Result<Matched, FilesError> {
+        let ignores_case = self.fs.ignores_case();
+        let Contents { entries, problems } = self.entries(folder)?;
+        let mut matched = Matched { entries: Vec::new(), further: Vec::new(), problems };
+        for entry in entries {
+            let (ends, next) = pattern.step(at, &entry.name, ignores_case);
             if ends {
-                matched.push(entry.clone());
-            } else if entry.kind == EntryKind::Folder && next.iter().any(|part| *part < self.parts.len()) {
-                further.push((entry.clone(), next));
+                matched.entries.push(entry);
+            } else if entry.kind == EntryKind::Folder && next.0.iter().any(|part| *part < pattern.parts.len())
+            {
+                matched.further.push((entry, next));
             }
         }
-        (matched, further)
+        Ok(matched)
     }
 }
 

@@ -60,12 +60,11 @@ impl Files {
         if !self.existing.replace || !path.is_dir() || depth > DEEPEST {
             return Ok(());
         }
-        let Ok(contents) = self.entries(folder) else { return Ok(()) };
-        let (matched, further) = pattern.sort(&contents, at, self.fs.ignores_case());
-        for entry in matched.iter().filter(|entry| is_safe(&entry.name)) {
+        let Ok(matched) = self.matching(folder, pattern, at) else { return Ok(()) };
+        for entry in matched.entries.iter().filter(|entry| is_safe(&entry.name)) {
             self.refuse_below(entry, &path.join(&entry.name), depth)?;
         }
-        for (inner, at) in further.iter().filter(|(inner, _)| is_safe(&inner.name)) {
+        for (inner, at) in matched.further.iter().filter(|(inner, _)| is_safe(&inner.name)) {
             self.refuse_matches(inner, (pattern, at), &path.join(&inner.name), depth + 1)?;
         }
         Ok(())

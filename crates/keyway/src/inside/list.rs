@@ -1,8 +1,8 @@
-//! What is in a folder, and in the folders in it.
+//! What is in a folder, and in the folders in it; or what matches a pattern.
 
 use super::{InsideVolume, NotDone, absolute, in_json};
 use crate::error::Error;
-use keyway_fs::files::{Entry, EntryKind, Files, FilesError, Problem, utc};
+use keyway_fs::files::{At, Contents, Entry, EntryKind, Files, FilesError, Matched, Pattern, Problem, utc};
 use serde::Serialize;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -61,7 +61,7 @@ impl ListedFile {
 }
 
 impl InsideVolume {
-    /// What is in a folder, or the one file at that path; with `recursive` also what is in the folders in it. What can't
+    /// What is in a folder, or the one file at that path, or what matches it where it is a pattern and no name; with `recursive` also what is in the folders in it. What can't
     /// be read is told as it comes, and the rest is listed.
     ///
     /// # Errors
@@ -73,15 +73,23 @@ impl InsideVolume {
         tell: &mut dyn FnMut(&NotDone),
     ) -> Result<Listing, Error> {
         let about = self.about();
-        let found = self.files.find(path).map_err(&about)?;
         let mut walk =
             Walk { files: &mut self.files, recursive, tell, entries: Vec::new(), failed: Vec::new() };
-        match found.kind {
-            EntryKind::Folder => walk.all_of(&found).map_err(&about)?,
-            _ => walk.entries.push(ListedFile::new(PathBuf::from(&found.name), &found)),
-        }
+        let listed = match walk.files.find(path) {
+            Ok(found) if found.kind == EntryKind::Folder => {
+                walk.all_of(|walk| walk.add(&found, Path::new("."), 0)).map(|()| path)
+            }
+            Ok(found) => {
+                walk.entries.push(ListedFile::new(PathBuf::from(&found.name), &found));
+                Ok(path)
+            }
+            // A name that is there is meant as it is written, whatever it holds.
+            Err(FilesError::NotFound(_)) if Pattern::is_one(path) => walk.all_that_match(path),
+            Err(e) => Err(e),
+        };
+        let path = absolute(listed.map_err(&about)?);
         let Walk { entries, failed, .. } = walk;
-        Ok(Listing { filesystem: self.files.kind(), path: absolute(path), entries, failed })
+        Ok(Listing { filesystem: self.files.kind(), path, entries, failed })
     }
 }
 
@@ -95,9 +103,9 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Adds a folder; an error is that nothing of it can be read.
-    fn all_of(&mut self, folder: &Entry) -> Result<(), FilesError> {
-        match self.add(folder, Path::new("."), 0) {
+    /// Adds what `add` finds; an error is that nothing of it can be read.
+    fn all_of(&mut self, add: impl FnOnce(&mut Self) -> Result<(), FilesError>) -> Result<(), FilesError> {
+        match add(self) {
             Err(e) if self.entries.is_empty() && self.failed.is_empty() => Err(e),
             // What ended the listing is one more that is told.
             Err(e) => {
@@ -108,31 +116,76 @@ impl Walk<'_> {
         }
     }
 
+    /// Adds what matches a pattern, and gives the folder that its paths begin in.
+    fn all_that_match<'p>(&mut self, path: &'p [OsString]) -> Result<&'p [OsString], FilesError> {
+        let pattern = Pattern::new(path)?;
+        // What ends in it takes folders with all that is in them.
+        self.recursive |= path.last().is_some_and(|name| name == "**");
+        let fixed = path.get(..pattern.folder().len()).unwrap_or_default();
+        let base = self.files.find(fixed)?;
+        self.all_of(|walk| walk.matching(&base, (&pattern, &pattern.begin()), Path::new("."), 0))?;
+        if self.entries.is_empty() && self.failed.is_empty() {
+            return Err(FilesError::NoMatch(pattern.text()));
+        }
+        Ok(fixed)
+    }
+
     /// Adds what is in a folder. What in it can't be read is told, and the rest goes on.
     fn add(&mut self, folder: &Entry, path: &Path, depth: usize) -> Result<(), FilesError> {
-        let contents = self.files.entries(folder)?;
-        for Problem { name, error } in contents.problems {
-            let path = name.map_or_else(|| path.to_owned(), |name| below(path, &name));
-            self.failed(&path, error)?;
-        }
-        for entry in contents.entries {
-            let path = below(path, &entry.name);
-            self.entries.push(ListedFile::new(path.clone(), &entry));
-            if self.entries.len() > MOST {
-                return Err(FilesError::Endless("more than ten million entries"));
-            }
-            if !self.recursive || entry.kind != EntryKind::Folder {
-                continue;
-            }
-            let deeper = match depth {
-                DEEPEST.. => Err(FilesError::Endless("folders lie in each other without end")),
-                _ => self.add(&entry, &path, depth + 1),
-            };
-            if let Err(e) = deeper {
-                self.failed(&path, e)?;
-            }
+        let Contents { entries, problems } = self.files.entries(folder)?;
+        self.problems(problems, path)?;
+        entries.iter().try_for_each(|entry| self.entry(entry, &below(path, &entry.name), depth))
+    }
+
+    /// Adds what of a folder, and of the folders in it, matches.
+    fn matching(
+        &mut self,
+        folder: &Entry,
+        (pattern, at): (&Pattern, &At),
+        path: &Path,
+        depth: usize,
+    ) -> Result<(), FilesError> {
+        let Matched { entries, further, problems } = self.files.matching(folder, pattern, at)?;
+        self.problems(problems, path)?;
+        entries.iter().try_for_each(|entry| self.entry(entry, &below(path, &entry.name), depth))?;
+        for (inner, at) in &further {
+            let path = below(path, &inner.name);
+            self.deeper(&path, depth, |walk| walk.matching(inner, (pattern, at), &path, depth + 1))?;
         }
         Ok(())
+    }
+
+    /// Adds one entry, and what is in it where that is wanted.
+    fn entry(&mut self, entry: &Entry, path: &Path, depth: usize) -> Result<(), FilesError> {
+        self.entries.push(ListedFile::new(path.to_owned(), entry));
+        if self.entries.len() > MOST {
+            return Err(FilesError::Endless("more than ten million entries"));
+        }
+        if !self.recursive || entry.kind != EntryKind::Folder {
+            return Ok(());
+        }
+        self.deeper(path, depth, |walk| walk.add(entry, path, depth + 1))
+    }
+
+    /// Goes into a folder in one of that depth.
+    fn deeper(
+        &mut self,
+        path: &Path,
+        depth: usize,
+        add: impl FnOnce(&mut Self) -> Result<(), FilesError>,
+    ) -> Result<(), FilesError> {
+        let added = match depth {
+            DEEPEST.. => Err(FilesError::Endless("folders lie in each other without end")),
+            _ => add(self),
+        };
+        added.or_else(|e| self.failed(path, e))
+    }
+
+    fn problems(&mut self, problems: Vec<Problem>, path: &Path) -> Result<(), FilesError> {
+        problems.into_iter().try_for_each(|Problem { name, error }| {
+            let path = name.map_or_else(|| path.to_owned(), |name| below(path, &name));
+            self.failed(&path, error)
+        })
     }
 
     /// Tells what could not be read; one too many ends the listing.
