@@ -5,7 +5,7 @@
 mod cli_support;
 
 use cli_support::Cli;
-use keyway_testkit::{copy_program, is_root, require_tool};
+use keyway_testkit::{copy_program, is_root, require_root, require_tool};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
@@ -282,6 +282,28 @@ fn the_tour_does_not_begin_without_a_folder_for_what_is_open() {
     assert!(!done.status.success() && told.is_empty(), "{told}");
     assert!(String::from_utf8_lossy(&done.stderr).contains(&planted.display().to_string()), "{done:?}");
     assert_eq!(std::fs::read_dir(&temporary).expect("there").count(), 0, "something was made");
+}
+
+/// Where only the drive can't be measured, for want of room on it, the rest is shown.
+#[test]
+fn the_tour_goes_where_there_is_little_room() {
+    let Some(unshare) = require_root().then(|| require_tool("unshare")).flatten() else { return };
+    let cli = Cli::new();
+    std::fs::create_dir(cli.path("tmp")).expect("a folder");
+    let script = "mount -t tmpfs -o size=160m none tmp && TMPDIR=$PWD/tmp exec $K demo --json";
+    let done = Command::new(unshare)
+        .args(["--mount", "sh", "-c", script])
+        .current_dir(cli.path(""))
+        .env("K", env!("CARGO_BIN_EXE_keyway"))
+        .output()
+        .expect("unshare starts");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let said: Value = serde_json::from_slice(&done.stdout).expect("one JSON document");
+    let skipped = said["skipped"].as_array().expect("a list").iter();
+    let why: Vec<_> = skipped.filter(|one| one["what"] == "measuring what encryption costs").collect();
+    assert!(why.len() == 1 && why[0]["why"].as_str().is_some_and(|why| why.contains("TMPDIR=")), "{said}");
+    assert_eq!((&said["laboratory"], &said["report"]), (&Value::Null, &Value::Null));
+    assert!(said["steps"].as_array().is_some_and(|steps| steps.len() > 5), "{said}");
 }
 
 /// Up to how many MB/s each cipher gives stands in words, on the page as well.
