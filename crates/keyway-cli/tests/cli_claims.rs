@@ -130,7 +130,10 @@ const CLAIMS: &[(&str, &str)] = &[
     ),
     ("`get` takes several paths", "several_are_copied_into_a_folder_that_is_there"),
     ("Of two words the second one", "several_are_copied_into_a_folder_that_is_there"),
-    ("The path of `get` is a pattern", "several_files_and_folders_are_put_and_patterns_bring_them_back"),
+    (
+        "The path of `get` and of `ls` is a pattern",
+        "several_files_and_folders_are_put_and_patterns_bring_them_back",
+    ),
     ("`*` and `?` in a name", "several_files_and_folders_are_put_and_patterns_bring_them_back"),
     ("`[*]` is the letter itself.", "several_files_and_folders_are_put_and_patterns_bring_them_back"),
     ("Quote it, so that the shell", "several_files_and_folders_are_put_and_patterns_bring_them_back"),
