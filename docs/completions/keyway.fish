@@ -1186,7 +1186,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -f -a "list" -d 'Users, whether they are enabled, and how many wrong passwords were given'
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -f -a "password" -d 'Give a user, an administrator or the owner (sid) another password'
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -f -a "password" -d 'Give a user, an administrator or the owner another password'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -f -a "enable" -d 'Let a user be used: with a new password, and allowed to unlock a range'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -f -a "disable" -d 'Let a user not be used any more'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -f -a "allow" -d 'Let a user lock and unlock a range'

@@ -248,7 +248,11 @@ fn wrong_secrets_and_conventions_are_explained() {
     assert_eq!(fresh.json(1, &format!("drive unlock @drive {USER}"))["error"]["kind"], "not-set-up");
     assert_eq!(fresh.json(4, "drive info @pw")["error"]["kind"], "not-a-drive");
     fresh.fails(1, "not-found", "check the path", "drive info @nothing");
-    fresh.refused("usage", "--as can't be \"root\": write sid, admin1", "drive unlock @drive --as root");
+    fresh.refused(
+        "usage",
+        "--as can't be \"root\": write owner (or sid), admin1",
+        "drive unlock @drive --as root",
+    );
 }
 
 #[test]
@@ -422,7 +426,7 @@ fn users() {
     cli.ends(0, &format!("drive user password @drive user1 --as admin1 {ADMIN} --new-password-file @pw"));
     cli.ends(0, &format!("drive unlock @drive --as user1 {USER}"));
     // The owner's is the first administrator's as well: every later verb takes the new one.
-    let change = format!("drive user password @drive sid {ADMIN} --new-password-file @new");
+    let change = format!("drive user password @drive owner {ADMIN} --new-password-file @new");
     assert_eq!(cli.json(0, &change)["administrator"], true);
     cli.ends(0, "drive user list @drive --password-file @new");
     // Done once more, as after an answer that was lost, it goes on where it was.

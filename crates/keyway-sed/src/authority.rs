@@ -50,7 +50,7 @@ impl fmt::Display for Authority {
 
 /// A word that names nobody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("write sid, admin1, admin2 … or user1, user2 …")]
+#[error("write owner (or sid), admin1, admin2 … or user1, user2 …")]
 pub struct NoAuthority;
 
 impl FromStr for Authority {
@@ -60,7 +60,8 @@ impl FromStr for Authority {
     fn from_str(text: &str) -> Result<Self, NoAuthority> {
         let number = |prefix: &str| text.strip_prefix(prefix)?.parse().ok().filter(|n| (1..=255).contains(n));
         match text {
-            "sid" => Ok(Self::Sid),
+            // What the specification calls it, and what people do.
+            "sid" | "owner" => Ok(Self::Sid),
             _ => {
                 number("admin").map(Self::Admin).or_else(|| number("user").map(Self::User)).ok_or(NoAuthority)
             }
@@ -93,6 +94,7 @@ mod tests {
         for who in [Authority::Sid, Authority::Admin(1), Authority::User(9)] {
             assert_eq!(who.to_string().parse(), Ok(who));
         }
+        assert_eq!("owner".parse(), Ok(Authority::Sid));
         for wrong in ["", "psid", "user", "user0", "admin256", "root", "user-1"] {
             assert!(wrong.parse::<Authority>().is_err(), "{wrong}");
         }

@@ -1,6 +1,6 @@
 //! A disk that fails on demand: nbdkit's error filter, made a file by libnbd's FUSE client.
 
-use crate::{NbdFuse, require_tool, wait_until};
+use crate::{NbdFuse, require_tool};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -53,7 +53,6 @@ impl FailingDisk {
             command.arg(format!("{name}-file={}", trigger.display()));
         }
         let mut server = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().expect("nbdkit starts");
-        wait_until("nbdkit listens", || socket.exists());
         match NbdFuse::mount(&folder.join("mnt"), &socket) {
             Some(client) => Some(Self { client, server, folder: folder.to_owned() }),
             None => {

@@ -1,6 +1,7 @@
 //! libnbd's FUSE client: a second client of NBD, besides QEMU and fio, that makes a file of it.
 
 use crate::{require_fuse, require_tool, wait_until};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -25,6 +26,8 @@ impl NbdFuse {
             return None;
         }
         std::fs::create_dir_all(folder).expect("a mount point");
+        // A server's socket has its name before anybody listens at it, and the client asks once.
+        wait_until("the server listens", || UnixStream::connect(socket).is_ok());
         let client = Command::new(nbdfuse)
             .arg(folder)
             .arg("--unix")
@@ -34,8 +37,11 @@ impl NbdFuse {
             .stderr(Stdio::null())
             .spawn()
             .expect("nbdfuse starts");
-        let mounted = Self { client, folder: folder.to_owned(), mounted: true };
-        wait_until("nbdfuse mounts", || mounted.file().exists());
+        let mut mounted = Self { client, folder: folder.to_owned(), mounted: true };
+        wait_until("nbdfuse mounts", || {
+            assert!(matches!(mounted.client.try_wait(), Ok(None)), "nbdfuse ended before it mounted");
+            mounted.file().exists()
+        });
         Some(mounted)
     }
 

@@ -5,6 +5,7 @@ use crate::{require_root, require_tool, skip, wait_until, workspace_root};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
@@ -53,7 +54,7 @@ impl SystemBus {
             .spawn();
         bus.daemons.push(daemon.expect("dbus-daemon starts"));
         let socket = bus.socket();
-        wait_until("the bus listens", || socket.exists());
+        wait_until("the bus listens", || UnixStream::connect(&socket).is_ok());
         let polkit =
             bus.inside(polkitd).arg("--no-debug").stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         bus.daemons.push(polkit.expect("polkitd starts"));

@@ -9,11 +9,11 @@ use keyway::drive::{Authority, Drive, DriveChange, DriveSecrets};
 pub(super) enum Action {
     /// Users, whether they are enabled, and how many wrong passwords were given
     List(AdminArgs),
-    /// Give a user, an administrator or the owner (sid) another password
+    /// Give a user, an administrator or the owner another password
     Password {
         #[command(flatten)]
         on: DeviceArgs,
-        /// Whose password: sid, admin1, user1 …
+        /// Whose password: owner (also sid), admin1, user1 …
         whose: Authority,
         /// Who changes it; the same when left out
         #[arg(long = "as", value_name = "WHO")]
