@@ -10,7 +10,7 @@ const PF_EXITING: u64 = 4;
 pub(super) struct Process {
     /// `T` where it is stopped, `t` where a debugger holds it, `D` where it waits for a medium.
     pub(super) state: char,
-    /// The number of its session's leader; 0 where that is none of this container's.
+    /// The number of its session's leader; 0 where that is none of this container's, or the kernel has let go of it already (-1).
     pub(super) leader: u32,
     /// The kernel's own flags of its main thread.
     flags: u64,
@@ -36,7 +36,7 @@ impl Process {
         let number = |at: usize| field(at)?.parse::<u64>().ok();
         Some(Self {
             state: field(3)?.chars().next()?,
-            leader: u32::try_from(number(6)?).ok()?,
+            leader: field(6)?.parse().unwrap_or(0),
             flags: number(9)?,
             worked: number(14)?.saturating_add(number(15)?),
             started: number(22)?,
@@ -109,6 +109,9 @@ mod tests {
         let seen = Process::parse(stat).expect("whole");
         assert_eq!(seen, Process { state: 'S', leader: 40, flags: 4_194_560, worked: 12, started: 123_456 });
         assert!(!seen.is_stopped());
+        let going =
+            Process::parse("42 (a) X 1 -1 -1 0 -1 4194564 0 0 0 0 0 0 0 0 20 0 1 0 9 0 0").expect("whole");
+        assert!(going.is_ending() && going.leader == 0);
         assert_eq!(Process::parse("42 (a) S 1"), None);
         let own = Process::look(std::process::id()).expect("it runs");
         assert!(own.started > 0 && Process::look(u32::MAX).is_none());

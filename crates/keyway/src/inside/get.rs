@@ -4,7 +4,7 @@ use super::{Asks, InsideVolume, NotDone, absolute, in_json, is_none, no_path};
 use crate::error::{Error, Misuse};
 use crate::key_file::must_have_folder;
 use crate::log_file;
-use keyway_fs::files::{Entry, EntryKind, Existing, FilesError, Pattern, Taken, parse};
+use keyway_fs::files::{Entry, EntryKind, Existing, Files, FilesError, Pattern, Taken, parse};
 use serde::Serialize;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -12,10 +12,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What is copied.
-enum Wanted {
+/// What a path in a volume means.
+pub(super) enum Wanted {
     One(Entry),
     Matches(Pattern),
+}
+
+impl Wanted {
+    /// A name that is there is meant as it is written, whatever it holds.
+    pub(super) fn find(files: &mut Files, path: &[OsString]) -> Result<Self, FilesError> {
+        match files.find(path) {
+            Err(FilesError::NotFound(_)) if Pattern::is_one(path) => Pattern::new(path).map(Self::Matches),
+            found => found.map(Self::One),
+        }
+    }
 }
 
 /// Where it goes.
@@ -227,14 +237,7 @@ impl InsideVolume {
     /// Finds what is to be copied, and refuses what can be refused before anything is.
     fn look(&mut self, path: &[OsString], to: &Destination) -> Result<(Wanted, Place), Error> {
         let about = self.about();
-        let wanted = match self.files.find(path) {
-            Ok(found) => Wanted::One(found),
-            // A name that is there is meant as it is written, whatever it holds.
-            Err(FilesError::NotFound(_)) if Pattern::is_one(path) => {
-                Wanted::Matches(Pattern::new(path).map_err(&about)?)
-            }
-            Err(e) => return Err(about(e)),
-        };
+        let wanted = Wanted::find(&mut self.files, path).map_err(&about)?;
         let whole = to.folder.join(&to.name);
         let place = match &wanted {
             Wanted::One(found) if found.kind == EntryKind::File && to.asks == Asks::NoFile => {

@@ -1,5 +1,6 @@
 //! What is in a folder, and in the folders in it; or what matches a pattern.
 
+use super::get::Wanted;
 use super::{InsideVolume, NotDone, absolute, in_json};
 use crate::error::Error;
 use keyway_fs::files::{At, Contents, Entry, EntryKind, Files, FilesError, Matched, Pattern, Problem, utc};
@@ -75,21 +76,25 @@ impl InsideVolume {
         let about = self.about();
         let mut walk =
             Walk { files: &mut self.files, recursive, tell, entries: Vec::new(), failed: Vec::new() };
-        let listed = match walk.files.find(path) {
-            Ok(found) if found.kind == EntryKind::Folder => {
-                walk.all_of(|walk| walk.add(&found, Path::new("."), 0)).map(|()| path)
+        let mut base = absolute(path);
+        match Wanted::find(walk.files, path).map_err(&about)? {
+            Wanted::One(found) if found.kind == EntryKind::Folder => {
+                walk.all_of(|walk| walk.add(&found, Path::new("."), 0))
             }
-            Ok(found) => {
+            Wanted::One(found) => {
                 walk.entries.push(ListedFile::new(PathBuf::from(&found.name), &found));
-                Ok(path)
+                Ok(())
             }
-            // A name that is there is meant as it is written, whatever it holds.
-            Err(FilesError::NotFound(_)) if Pattern::is_one(path) => walk.all_that_match(path),
-            Err(e) => Err(e),
-        };
-        let path = absolute(listed.map_err(&about)?);
+            Wanted::Matches(pattern) => {
+                // What ends in it takes folders with all that is in them.
+                walk.recursive |= path.last().is_some_and(|name| name == "**");
+                base = absolute(pattern.folder());
+                walk.all_that_match(&pattern)
+            }
+        }
+        .map_err(&about)?;
         let Walk { entries, failed, .. } = walk;
-        Ok(Listing { filesystem: self.files.kind(), path, entries, failed })
+        Ok(Listing { filesystem: self.files.kind(), path: base, entries, failed })
     }
 }
 
@@ -116,18 +121,14 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds what matches a pattern, and gives the folder that its paths begin in.
-    fn all_that_match<'p>(&mut self, path: &'p [OsString]) -> Result<&'p [OsString], FilesError> {
-        let pattern = Pattern::new(path)?;
-        // What ends in it takes folders with all that is in them.
-        self.recursive |= path.last().is_some_and(|name| name == "**");
-        let fixed = path.get(..pattern.folder().len()).unwrap_or_default();
-        let base = self.files.find(fixed)?;
-        self.all_of(|walk| walk.matching(&base, (&pattern, &pattern.begin()), Path::new("."), 0))?;
+    /// Adds what matches a pattern.
+    fn all_that_match(&mut self, pattern: &Pattern) -> Result<(), FilesError> {
+        let base = self.files.find(pattern.folder())?;
+        self.all_of(|walk| walk.matching(&base, (pattern, &pattern.begin()), Path::new("."), 0))?;
         if self.entries.is_empty() && self.failed.is_empty() {
             return Err(FilesError::NoMatch(pattern.text()));
         }
-        Ok(fixed)
+        Ok(())
     }
 
     /// Adds what is in a folder. What in it can't be read is told, and the rest goes on.

@@ -1,5 +1,5 @@
-//! Serpent, four times four blocks, with SSE2 (the token asks for a little more). On Intel's processors, which most are that have
-//! no AVX2, that is faster than twice four by a fourteenth, though its registers don't suffice.
+//! Serpent, four times four blocks, with SSE2 (the token asks for a little more). An Intel Xeon does that faster than twice
+//! four by 8 %, though the registers don't suffice (docs/measurements/ciphers.md).
 
 use super::entry_point::entry_point;
 use super::serpent::{Decrypt, Encrypt, Words};
