@@ -64,7 +64,7 @@ fn rows(document: &Value, target: &str) -> Vec<Value> {
 const LUKS: &str = r#"
 set -e
 secret="--object secret,id=s,data=a-password"
-qemu-img create -q -f luks $secret -o key-secret=s,iter-time=10,preallocation=full "$DRIVE" 56M
+qemu-img create -q -f luks $secret -o key-secret=s,iter-time=10,hash-alg=sha512,preallocation=full "$DRIVE" 56M
 qemu-nbd -t -k "$FOLDER/socket" $secret \
   --image-opts driver=luks,key-secret=s,file.driver=file,file.filename="$DRIVE" &
 while ! test -S "$FOLDER/socket"; do sleep 0.05; done

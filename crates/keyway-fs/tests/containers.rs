@@ -86,9 +86,9 @@ fn what_other_programs_make_is_known() {
         (image("vhdx"), Container::Vhdx),
         (image("vdi"), Container::Vdi),
         (image("vpc"), Container::Vhd),
+        // QEMU before 9.2.1 gives up where its derivation by SHA-256 is done within the kernel's tick.
         (
-            "qemu-img create -q -f luks --object secret,id=s,data=secret -o key-secret=s,iter-time=10 out 1M"
-                .to_owned(),
+            image("luks --object secret,id=s,data=secret -o key-secret=s,iter-time=10,hash-alg=sha512"),
             Container::Luks1,
         ),
     ];
