@@ -5,7 +5,7 @@ use crate::entrant::Entrant;
 use crate::error::LabError;
 use crate::findings::Findings;
 use crate::foreground;
-use crate::interleave::{Outcome, Slot, Watch, interleave};
+use crate::interleave::{Outcome, Sides, Slot, Watch, interleave};
 use crate::judge::{CellFacts, EntrantFacts, Judging};
 use crate::load::{self, Turn, seed_of};
 use crate::looks::{Looks, Placed};
@@ -73,8 +73,8 @@ impl Experiment<'_> {
         let to_do: Vec<String> = open.iter().filter_map(|cell| cells.get(*cell).cloned()).collect();
         let place = |slot: Slot| Slot { cell: open.get(slot.cell).copied().unwrap_or(slot.cell), ..slot };
         let watch = &Placed(watch, &place);
-        let made =
-            interleave(&self.workload.name, &to_do, names, turns, stop, watch, |slot| make(place(slot)));
+        let sides = Sides { workload: &self.workload.name, cells: &to_do, entrants: names, seed: 0 };
+        let made = interleave(sides, turns, stop, watch, |slot| make(place(slot)));
         let mut new = made.series.into_iter();
         for (_, place) in kept.iter_mut().enumerate().filter(|(cell, _)| open.contains(cell)) {
             *place = Some(new.by_ref().take(names.len()).collect());

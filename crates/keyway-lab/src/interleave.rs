@@ -1,7 +1,8 @@
-//! Turns: every entrant runs every cell, in one order and then in the other (A B B A).
+//! Turns: every entrant runs every cell, in one order and then in the other (A B B A), and nobody has worse company.
 
 use crate::error::LabError;
 use crate::load::seed_of;
+use crate::order;
 use crate::result::{Sample, Series};
 use crate::tail;
 use crate::workload::{Turns, Workload};
@@ -44,18 +45,30 @@ pub struct Outcome {
     pub error: Option<LabError>,
 }
 
+/// Who takes turns at what.
+#[derive(Debug, Clone, Copy)]
+pub struct Sides<'a> {
+    /// Its name.
+    pub workload: &'a str,
+    /// The names of its cells.
+    pub cells: &'a [String],
+    /// Those who take turns; the first is the baseline.
+    pub entrants: &'a [String],
+    /// Draws the orders: another one where a cell is measured on.
+    pub seed: u64,
+}
+
 /// Runs everything. `turn` makes one turn of a slice's length.
 ///
 /// A turn that fails or is stopped ends it; what was measured until then is in the outcome.
 pub fn interleave(
-    workload: &str,
-    cells: &[String],
-    entrants: &[String],
+    sides: Sides<'_>,
     turns: Turns,
     stop: &AtomicBool,
     watch: &dyn Watch,
     mut turn: impl FnMut(Slot) -> Result<Sample, LabError>,
 ) -> Outcome {
+    let Sides { workload, cells, entrants, seed } = sides;
     let mut series: Vec<Series> = cells
         .iter()
         .flat_map(|cell| {
@@ -68,7 +81,7 @@ pub fn interleave(
             })
         })
         .collect();
-    let order: Vec<Slot> = schedule(cells.len(), entrants.len(), turns);
+    let order: Vec<Slot> = schedule(cells.len(), entrants.len(), turns, seed);
     let (mut missing, mut error) = (Vec::new(), None);
     for (done, slot) in order.iter().enumerate() {
         watch.turn(*slot, done, order.len());
@@ -104,32 +117,36 @@ pub fn interleave(
     Outcome { series, missing, error }
 }
 
-/// All turns in their order: cell by cell, run by run. Every two slices have an order and its reverse, and the next
-/// two begin with the next entrant: whatever the drive is like at first, cold or hot, each is the first equally often.
-fn schedule(cells: usize, entrants: usize, turns: Turns) -> Vec<Slot> {
-    let mut order = Vec::new();
+/// All turns in their order: cell by cell, run by run. Every two slices have an order and its reverse, which are one row
+/// of a square ([`order::row`]). Once through the square, each entrant was the first equally often, whatever the drive
+/// is like at first, cold or hot, and came after each other one equally often, whatever that leaves behind. Which
+/// entrant is which in the square, chance draws each time: nobody stays between the same two.
+fn schedule(cells: usize, entrants: usize, turns: Turns, seed: u64) -> Vec<Slot> {
+    let mut slots = Vec::new();
     for cell in 0..cells {
         let discarded = (0..turns.discarded.min(1)).map(|_| (None, 1));
         let counted = (0..turns.runs).map(|run| (Some(run), turns.slices));
         let mut number = 0;
         for (run, slices) in discarded.chain(counted) {
             for slice in 0..slices {
+                let (row, square) = (number / 2, number / 2 / entrants.max(1));
+                let drawn = order::shuffled(entrants, seed_of(&[seed, cell as u64, square as u64]));
                 let slot = |place: usize| {
-                    let entrant = (place + number / 2) % entrants;
+                    let entrant = drawn.get(place).copied().unwrap_or(place);
                     let of_run = run.map_or(0, |r| u64::from(r) + 1);
                     let seed = seed_of(&[cell as u64, of_run, u64::from(slice), entrant as u64]);
                     Slot { cell, entrant, run, seed }
                 };
                 if number % 2 == 0 {
-                    order.extend((0..entrants).map(slot));
+                    slots.extend(order::row(entrants, row).map(slot));
                 } else {
-                    order.extend((0..entrants).rev().map(slot));
+                    slots.extend(order::row(entrants, row).rev().map(slot));
                 }
                 number += usize::from(run.is_some());
             }
         }
     }
-    order
+    slots
 }
 
 /// Whether a new cell starts here.
@@ -163,16 +180,47 @@ mod tests {
     }
 
     #[test]
-    fn a_b_c_c_b_a() {
-        let order: Vec<_> = schedule(1, 3, turns(1, 2, 1)).iter().map(|p| (p.entrant, p.run)).collect();
+    fn an_order_and_its_reverse() {
+        let order: Vec<_> = schedule(1, 3, turns(2, 2, 1), 7).iter().map(|p| (p.entrant, p.run)).collect();
         let (thrown, counted) = order.split_at(3);
-        assert_eq!(thrown, [(0, None), (1, None), (2, None)]);
-        assert_eq!(counted.iter().map(|p| p.0).collect::<Vec<_>>(), [0, 1, 2, 2, 1, 0]);
+        assert!(thrown.iter().all(|p| p.1.is_none()));
+        for two in counted.chunks(6) {
+            let (one, back) = two.split_at(3);
+            assert!(one.iter().eq(back.iter().rev()), "{two:?}");
+        }
+    }
+
+    /// In the long run each of two has a third one, and the other, right before it equally often; and neither which two
+    /// begin nor what comes after what is the same each time.
+    #[test]
+    fn nobody_has_worse_company() {
+        for entrants in 2..=5 {
+            for seed in 0..20 {
+                let order = schedule(1, entrants, turns(50, 4, 0), seed);
+                let mut after = vec![vec![0i32; entrants]; entrants];
+                order.windows(2).for_each(|two| after[two[1].entrant][two[0].entrant] += 1);
+                let others = || {
+                    let pairs = after.iter().enumerate();
+                    pairs.flat_map(|(side, after)| {
+                        after
+                            .iter()
+                            .enumerate()
+                            .filter(move |(other, _)| *other != side)
+                            .map(|(_, times)| *times)
+                    })
+                };
+                let each = others().sum::<i32>() / others().count() as i32;
+                assert!(others().all(|times| (times - each).abs() <= each / 8 + 4), "{entrants}: {after:?}");
+            }
+        }
+        let firsts =
+            |seed| schedule(1, 4, turns(5, 4, 0), seed).iter().map(|p| p.entrant).collect::<Vec<_>>();
+        assert_ne!(firsts(1), firsts(2));
     }
 
     #[test]
     fn rests_lie_between_cells() {
-        let order = schedule(3, 2, turns(2, 2, 1));
+        let order = schedule(3, 2, turns(2, 2, 1), 0);
         let starts: Vec<usize> = (1..order.len()).filter(|at| starts_cell(&order, *at)).collect();
         // Two turns that are thrown away and eight that count.
         assert_eq!(starts, [10, 20]);
@@ -187,7 +235,8 @@ mod tests {
         let stop = AtomicBool::new(false);
         let mut made = 0;
         let sides = names(&["one", "two", "three"]);
-        interleave("w", &cells, &sides, workload.turns, &stop, &(), |_| {
+        let of = Sides { workload: "w", cells: &cells, entrants: &sides, seed: 0 };
+        interleave(of, workload.turns, &stop, &(), |_| {
             made += 1;
             Ok(Sample { seconds: 1.0, ..Sample::default() })
         });
@@ -203,7 +252,7 @@ mod tests {
     #[test]
     fn each_entrant_is_first_equally_often_and_no_seed_comes_twice() {
         for entrants in 2..=4 {
-            let order = schedule(2, entrants, turns(3, 2 * entrants as u32, 1));
+            let order = schedule(2, entrants, turns(3, 2 * entrants as u32, 1), 5);
             let mut first = vec![0; entrants];
             let counted: Vec<_> = order.iter().filter(|p| p.run.is_some()).collect();
             counted.chunks(entrants).for_each(|slice| first[slice[0].entrant] += 1);
@@ -222,22 +271,16 @@ mod tests {
     fn what_was_measured_before_an_error_is_kept_and_the_rest_named() {
         let stop = AtomicBool::new(false);
         let mut made = 0;
-        let outcome = interleave(
-            "w",
-            &names(&["one", "two"]),
-            &names(&["plain", "other"]),
-            turns(2, 2, 1),
-            &stop,
-            &(),
-            |_| {
-                made += 1;
-                if made > 13 {
-                    Err(LabError::Stopped)
-                } else {
-                    Ok(Sample { seconds: 1.0, ..Sample::default() })
-                }
-            },
-        );
+        let (cells, entrants) = (names(&["one", "two"]), names(&["plain", "other"]));
+        // The second cell begins with its baseline.
+        let begins =
+            |seed: &u64| schedule(2, 2, turns(2, 2, 1), *seed).get(12).is_some_and(|p| p.entrant == 0);
+        let seed = (0..).find(begins).expect("one of two");
+        let sides = Sides { workload: "w", cells: &cells, entrants: &entrants, seed };
+        let outcome = interleave(sides, turns(2, 2, 1), &stop, &(), |_| {
+            made += 1;
+            if made > 13 { Err(LabError::Stopped) } else { Ok(Sample { seconds: 1.0, ..Sample::default() }) }
+        });
         let counts: Vec<_> = outcome.series.iter().map(|s| s.samples.len()).collect();
         // 2 thrown away, 8 counted, then 2 thrown away and 1 counted.
         assert_eq!(counts, [4, 4, 1, 0]);

@@ -1,5 +1,6 @@
 //! Timing: several pieces of work take turns on the same buffers, and the median turn counts.
 
+use crate::order;
 use keyway_store::AlignedBuf;
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -48,7 +49,8 @@ pub(super) fn spread_percent(values: &[f64]) -> f64 {
 /// Speed of each piece of work, the threads' together.
 ///
 /// They take turns, in one order and then in the other (A B B A), so that whatever slows the
-/// machine down for a while hits all of them; the median of the turns is told.
+/// machine down for a while hits all of them, and each time in other company: wide instructions slow a processor's
+/// clock for whoever comes next. The median of the turns is told.
 pub(super) fn race(setting: Setting, works: &[Work<'_>]) -> Vec<Speed> {
     let began = Instant::now();
     race_by(&|| began.elapsed(), setting, works)
@@ -97,8 +99,11 @@ fn turns(
     let time = setting.time / TURNS as u32;
     let turn = |turn: usize| {
         let mut speeds = vec![0.0; works.len()];
-        for place in 0..works.len() {
-            let at = if turn.is_multiple_of(2) { place } else { works.len() - 1 - place };
+        let mut order: Vec<usize> = order::row(works.len(), turn / 2).collect();
+        if turn % 2 == 1 {
+            order.reverse();
+        }
+        for at in order {
             let (Some(work), Some(&calls), Some(speed)) = (works.get(at), calls.get(at), speeds.get_mut(at))
             else {
                 continue;

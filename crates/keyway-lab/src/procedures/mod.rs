@@ -8,7 +8,7 @@ mod traces;
 use crate::entrant::Entrant;
 use crate::error::LabError;
 use crate::findings::Findings;
-use crate::interleave::{Outcome, Slot, Watch, interleave};
+use crate::interleave::{Outcome, Sides, Slot, Watch, interleave};
 use crate::judge::{CellFacts, EntrantFacts, Judging, judge};
 use crate::load::{Lane, Meter};
 use crate::result::{Metric, Sample};
@@ -43,7 +43,8 @@ pub fn measure_procedure(
     let cells = procedure.cells();
     let names: Vec<String> = cells.iter().map(|(name, _)| name.clone()).collect();
     let targets: Vec<String> = entrants.iter().map(|e| e.name.clone()).collect();
-    let outcome = interleave(&workload.name, &names, &targets, workload.turns, stop, watch, |slot: Slot| {
+    let sides = Sides { workload: &workload.name, cells: &names, entrants: &targets, seed: 0 };
+    let outcome = interleave(sides, workload.turns, stop, watch, |slot: Slot| {
         let Some(entrant) = entrants.get(slot.entrant) else { return Err(LabError::Stopped) };
         let mut sample = entrant.turn(|| procedure.turn(slot, entrant, stop))?;
         sample.seed = slot.seed;
