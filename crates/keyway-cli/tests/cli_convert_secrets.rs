@@ -90,3 +90,17 @@ fn a_volume_with_a_pim_that_becomes_a_bitlocker_volume_goes_on_as_it_is_told() {
     cli.ends(0, &format!("{next} --password-file @pw --new-password-file @pw2"));
     cli.ends(0, "cat @d --password-file @pw2 --length 4096");
 }
+
+/// What is plainly no volume is told before anybody is asked for its secret, whatever shall become of it.
+#[test]
+fn who_has_no_volume_is_asked_for_no_secret() {
+    let cli = new();
+    std::fs::File::create(cli.path("d")).and_then(|file| file.set_len(72 << 20)).expect("a file of zeros");
+    for words in ["encrypt @d --reencrypt --format bitlocker", "encrypt @d --reencrypt", "decrypt @d"] {
+        // Nothing is typed: a question would end with another word.
+        cli.fails(4, "not-a-volume", "only zeros", &format!("{words} --yes --journal @away/journal"));
+    }
+    let recovery = "encrypt @d --reencrypt --format bitlocker --recovery-password - --yes";
+    cli.fails(2, "usage", "not a BitLocker volume", recovery);
+    assert_eq!(std::fs::read_dir(cli.path("away")).expect("there").count(), 0);
+}

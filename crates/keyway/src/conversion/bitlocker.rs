@@ -1,14 +1,14 @@
 //! A file system becomes a BitLocker volume, one becomes a file system again, or gets another data key.
 
 use super::claim::{allocate, claim};
+use super::examined::Examined;
 use super::job::{Job, Next, With};
 use super::outcome::{EncryptedSpace, Made, NewKeys};
 use super::plan::{Contents, ConversionLoss, ConversionPlan, HeaderSpace};
 use super::request::{ConversionRequest, NewVolume};
-use super::space::{MakingRoom, PAGE, elsewhere, end_in, end_of, file_system};
+use super::space::{MakingRoom, PAGE, elsewhere, end_in, end_of};
 use crate::create::description;
 use crate::error::{Error, Misuse};
-use crate::medium;
 use crate::progress::tell_weakness;
 use crate::under_way::ConversionRefusal;
 use crate::unlock::VolumeFormat;
@@ -18,9 +18,7 @@ use keyway_error::Advice;
 use keyway_fs::{FileSystemKind, FoundFileSystem};
 use keyway_store::{FileStore, Store};
 use keyway_volume::Weakness;
-use keyway_volume::bitlocker::{
-    self, InPlace, Method, NewProtectors, SMALLEST_VOLUME, UnlockRequest, Unlocked, unlock,
-};
+use keyway_volume::bitlocker::{InPlace, Method, NewProtectors, UnlockRequest, Unlocked, unlock};
 use std::sync::Arc;
 
 const BITLOCKER: VolumeFormat = VolumeFormat::BitLocker;
@@ -35,38 +33,31 @@ struct Encryption {
 pub(super) fn encryption(
     request: &ConversionRequest,
     new: &NewVolume,
+    medium: &Examined<'_>,
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
-    let path = &*request.path;
     if request.new.is_given() || request.sources.names_bitlocker() {
         return Err(ConversionRefusal::NothingToOpen.into());
     }
     if new.hash.is_some() || new.to_go {
         return Err(ConversionRefusal::NoHashNorToGo.into());
     }
-    new.protectors.check_in_place(path, &request.sources.password)?;
+    new.protectors.check_in_place(medium.path, &request.sources.password)?;
     let method = new.method()?;
     new.check_free_space(request)?;
     if request.online.is_some() && new.protectors.recovery_file.is_none() && new.protectors.recovery_password
     {
         return Err(ConversionRefusal::ShownToUsers.into());
     }
-    let fs = file_system(path)?;
+    let fs = medium.file_system()?;
     let [from, to] = [Contents::of(Some(&fs)), Contents::encrypted_by(BITLOCKER, method.name())];
-    let mut plan = ConversionPlan::new(request, ConversionKind::Encryption, [from, to], request.journal()?)?;
-    plan.space = room(request, new, &fs, plan.size_bytes)?;
-    fs.kind.check(path).map_err(|e| request.said(e))?;
+    let (kind, journal) = (ConversionKind::Encryption, request.journal()?);
+    let mut plan = ConversionPlan::new(request, medium.size(), kind, [from, to], journal);
+    plan.space = room(request, new, &fs, medium)?;
+    fs.kind.check(medium.path).map_err(|e| request.said(e))?;
     plan.used_space_only = new.used_space_only;
     plan.free_space = new.used_space_only.then_some(new.free_space);
     plan.bytes = (!new.used_space_only).then_some(plan.size_bytes);
     Ok((plan, Box::new(Encryption { fs, new: new.clone(), method })))
-}
-
-/// A medium on which a volume can be.
-pub(super) fn check_size(request: &ConversionRequest, size: u64) -> Result<(), Error> {
-    match size < SMALLEST_VOLUME {
-        true => Err(request.said(bitlocker::CreateError::TooSmall { size, least: SMALLEST_VOLUME })),
-        false => Ok(()),
-    }
 }
 
 /// Where the room for the metadata comes from: free clusters, or bytes behind the file system.
@@ -74,15 +65,16 @@ fn room(
     request: &ConversionRequest,
     new: &NewVolume,
     fs: &FoundFileSystem,
-    size: u64,
+    medium: &Examined<'_>,
 ) -> Result<HeaderSpace, Error> {
-    check_size(request, size)?;
+    medium.must_hold_bitlocker()?;
     if fs.kind == FileSystemKind::Xfs {
         let why = "XFS keeps its superblock where the conversion needs a few bytes";
         return Err(request.said(ConvertError::Unsupported(why, Advice::MakeNewVolume)));
     }
+    let size = medium.size();
     let (needed, most) = (end_of(fs), convert::content_capacity(size));
-    let within = || convert::has_room_within(&medium::look(&request.path)?).map_err(|e| request.said(e));
+    let within = || convert::has_room_within(&*medium.store).map_err(|e| request.said(e));
     if needed <= most || within()? {
         return Ok(HeaderSpace::Enough);
     }
@@ -160,6 +152,7 @@ struct Reencryption {
 pub(super) fn reencryption(
     request: &ConversionRequest,
     new: &NewVolume,
+    medium: &Examined<'_>,
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     if request.new.is_given() || new.is_bitlockers() || new.hash.is_some() {
         return Err(ConversionRefusal::KeepsProtectors.into());
@@ -169,23 +162,12 @@ pub(super) fn reencryption(
     }
     let method = new.method()?;
     let to = Contents::encrypted_by(BITLOCKER, method.name());
-    let kind = ConversionKind::Reencryption;
-    let mut plan = ConversionPlan::new(request, kind, [seen(request)?.0, to], request.journal()?)?;
+    let (kind, journal) = (ConversionKind::Reencryption, request.journal()?);
+    let mut plan = ConversionPlan::new(request, medium.size(), kind, [medium.bitlocker().0, to], journal);
     plan.used_space_only = new.used_space_only;
     plan.bytes = (!new.used_space_only).then_some(plan.size_bytes);
     plan.lost = vec![ConversionLoss::HeaderBackups];
     Ok((plan, Box::new(Reencryption { used_space_only: new.used_space_only, method })))
-}
-
-/// What the volume says of itself without a secret: what it is, and how many bytes of it are encrypted. One whose first
-/// sector is lost is found when it is opened.
-pub(super) fn seen(request: &ConversionRequest) -> Result<(Contents, Option<u64>), Error> {
-    let info = bitlocker::look(&medium::look(&request.path)?).map(|seen| seen.info).ok();
-    let contents = match &info {
-        Some(info) => Contents::encrypted_by(BITLOCKER, info.cipher.name()),
-        None => Contents::volume(BITLOCKER),
-    };
-    Ok((contents, info.map(|info| info.encrypted_bytes)))
 }
 
 /// Reads what opens the volume, claims it, and opens it.
@@ -217,13 +199,17 @@ impl Job for Reencryption {
 struct Decryption;
 
 /// Looks whether the volume can become the file system in it.
-pub(super) fn decryption(request: &ConversionRequest) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
+pub(super) fn decryption(
+    request: &ConversionRequest,
+    medium: &Examined<'_>,
+) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     if !request.sources.password.keyfiles.is_empty() || request.sources.password.pim.is_some() {
         return Err(Misuse::NoKeyfiles.into());
     }
-    let (from, bytes) = seen(request)?;
+    let (from, bytes) = medium.bitlocker();
     let both = [from, Contents::of(None)];
-    let mut plan = ConversionPlan::new(request, ConversionKind::Decryption, both, request.journal()?)?;
+    let (kind, journal) = (ConversionKind::Decryption, request.journal()?);
+    let mut plan = ConversionPlan::new(request, medium.size(), kind, both, journal);
     plan.bytes = bytes;
     plan.lost = vec![ConversionLoss::Secrecy];
     Ok((plan, Box::new(Decryption)))

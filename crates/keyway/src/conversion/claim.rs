@@ -20,7 +20,12 @@ pub(super) fn is_under_way(store: &dyn Store) -> Result<bool, Error> {
 
 /// No conversion of it is under way, of either format or from one to the other.
 pub fn refuse_if_begun(path: &Path) -> Result<(), Error> {
-    match Found::find(&medium::look(path)?)? {
+    refuse_begun(path, &medium::look(path)?)
+}
+
+/// The same of a medium that is open.
+pub(super) fn refuse_begun(path: &Path, store: &dyn Store) -> Result<(), Error> {
+    match Found::find(store)? {
         Some(_) => Err(match running(path)?.filter(|other| other.pid.unsigned_abs() != std::process::id()) {
             Some(other) => ConversionError::Running { path: path.to_owned(), pid: other.pid },
             None => ConversionError::UnderWay(path.to_owned()),
@@ -34,7 +39,7 @@ pub fn refuse_if_begun(path: &Path) -> Result<(), Error> {
 /// begun one since it was looked at.
 pub fn claim(path: &Path) -> Result<FileStore, Error> {
     let store = medium::open(path, Access::ReadWrite, Caching::Direct)?;
-    refuse_if_begun(path)?;
+    refuse_begun(path, &store)?;
     Ok(store)
 }
 

@@ -1,14 +1,14 @@
 //! A volume of one format becomes a volume of the other, with the same content.
 
-use super::bitlocker::{check_size, seen};
 use super::claim::{allocate, claim, set_len};
+use super::examined::{Examined, file_system_within};
 use super::job::{Job, Next, With};
 use super::outcome::{Made, NewKeys};
 use super::plan::{Contents, ConversionLoss, ConversionPlan, HeaderSpace};
 use super::request::{ConversionRequest, NewVolume, read_twice};
 use super::space::{PAGE, elsewhere, end_of, not_smaller};
 use crate::create::description;
-use crate::error::{Error, about};
+use crate::error::Error;
 use crate::medium;
 use crate::progress::{Stage, tell_weakness};
 use crate::resize::inside::{Attached, restored};
@@ -19,13 +19,12 @@ use crate::unlock::{Family, Key, UnlockArguments, VolumeFormat};
 use keyway_cipher::Chain;
 use keyway_convert::cross_format::{self, CrossFormatPlan};
 use keyway_convert::{ConversionKind, ConvertError, PlannedConversion};
-use keyway_engine::{Access, Device};
 use keyway_error::Advice;
 use keyway_fs::FoundFileSystem;
 use keyway_volume::Weakness;
 use keyway_volume::bitlocker::{InPlace, Method, Secret, UnlockRequest};
 use keyway_volume::veracrypt::{self, Fill, unlock};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Looks whether a volume of that family can become one of the other. The room that a VeraCrypt volume's headers need is
@@ -33,6 +32,7 @@ use std::sync::Arc;
 pub(super) fn conversion(
     request: &ConversionRequest,
     new: &NewVolume,
+    medium: &Examined<'_>,
     old: Family,
     secrets: &dyn Secrets,
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
@@ -41,8 +41,8 @@ pub(super) fn conversion(
     }
     let file = request.journal()?.ok_or(ConversionRefusal::NeedsJournalFile)?;
     match old {
-        Family::VeraCrypt => to_bitlocker(request, new, file),
-        Family::BitLocker => to_veracrypt(request, new, file, secrets),
+        Family::VeraCrypt => to_bitlocker(request, new, medium, file),
+        Family::BitLocker => to_veracrypt(request, new, medium, file, secrets),
     }
 }
 
@@ -55,6 +55,7 @@ struct ToBitLocker {
 fn to_bitlocker(
     request: &ConversionRequest,
     new: &NewVolume,
+    medium: &Examined<'_>,
     file: PathBuf,
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     if new.hash.is_some() || new.to_go || new.grow {
@@ -68,13 +69,14 @@ fn to_bitlocker(
     if !request.new.is_given() && !no_password && (!own.keyfiles.is_empty() || own.pim.is_some()) {
         return Err(ConversionRefusal::NotItsSecret.into());
     }
-    new.protectors.check_in_place(&request.path, &password)?;
+    new.protectors.check_in_place(medium.path, &password)?;
     read_twice(own, &password)?;
     let method = new.method()?;
     let from = Contents::volume(VolumeFormat::VeraCrypt);
     let to = Contents::encrypted_by(VolumeFormat::BitLocker, method.name());
-    let mut plan = ConversionPlan::new(request, ConversionKind::Reencryption, [from, to], Some(file))?;
-    check_size(request, plan.size_bytes)?;
+    let kind = ConversionKind::Reencryption;
+    let mut plan = ConversionPlan::new(request, medium.size(), kind, [from, to], Some(file));
+    medium.must_hold_bitlocker()?;
     plan.bytes = Some(cross_format::content_capacity(plan.size_bytes));
     plan.lost = vec![ConversionLoss::HiddenVolume, ConversionLoss::HeaderBackups];
     Ok((plan, Box::new(ToBitLocker { new: new.clone(), method, password })))
@@ -135,20 +137,22 @@ struct ToVeraCrypt {
 fn to_veracrypt(
     request: &ConversionRequest,
     new: &NewVolume,
+    medium: &Examined<'_>,
     file: PathBuf,
     secrets: &dyn Secrets,
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
-    let path = &*request.path;
+    let path = medium.path;
     if new.is_bitlockers() {
         return Err(ConversionRefusal::NotVeraCrypts.into());
     }
     let cipher = new.veracrypt_cipher()?;
     read_twice(&request.sources.password, request.new_or_own())?;
     let to = Contents::encrypted_by(VolumeFormat::VeraCrypt, cipher);
+    let both = [medium.bitlocker().0, to];
     let kind = ConversionKind::Reencryption;
-    let mut plan = ConversionPlan::new(request, kind, [seen(request)?.0, to], Some(file))?;
+    let mut plan = ConversionPlan::new(request, medium.size(), kind, both, Some(file));
     let key = request.sources.bitlocker_key(path, &request.arguments, secrets, &())?;
-    let (size, fs) = (plan.size_bytes, file_system_in(path, &key)?);
+    let (size, fs) = (plan.size_bytes, medium.file_system_within(&key)?);
     let most = cross_format::content_capacity(size) / PAGE * PAGE;
     // Where no file system is known, everything is content.
     let needed = fs.as_ref().map_or(size, |fs| end_of(fs).min(size));
@@ -192,7 +196,8 @@ impl Job for ToVeraCrypt {
             _ => needed,
         };
         let begin = || {
-            if content < needed && file_system_in(path, key)?.is_none_or(|now| end_of(&now) > content) {
+            let now = || file_system_within(medium::look(path)?, key).map_err(|e| request.said(e));
+            if content < needed && now()?.is_none_or(|now| end_of(&now) > content) {
                 return Err(ConversionRefusal::StillTooLarge(path.to_owned()).into());
             }
             if let HeaderSpace::LargerFile { bytes } = space {
@@ -221,12 +226,4 @@ impl Job for ToVeraCrypt {
             error.leaving(left)
         })
     }
-}
-
-/// The file system that is in a BitLocker volume.
-fn file_system_in(path: &Path, key: &[Secret]) -> Result<Option<FoundFileSystem>, Error> {
-    let store = medium::look(path)?;
-    let unlocked = keyway_volume::bitlocker::unlock(&store, &UnlockRequest::new(key)).map_err(about(path))?;
-    let device = Device::new(Box::new(store), unlocked.layout, Access::ReadOnly)?;
-    Ok(FoundFileSystem::find(&device)?)
 }

@@ -21,10 +21,10 @@ pub(super) struct LostList {
 
 impl LostList {
     /// Refuses a file that is there and is no such list.
-    pub(super) fn check(request: &ConversionRequest) -> Result<(), Error> {
-        let Some(path) = request.skip_unreadable.as_deref().filter(|path| path.exists()) else {
+    pub(super) fn check(path: &Path) -> Result<(), Error> {
+        if !path.exists() {
             return Ok(());
-        };
+        }
         let begins = || {
             let mut begins = Vec::new();
             if path.is_file() {

@@ -41,6 +41,7 @@ mod bitlocker;
 mod claim;
 mod cross_format;
 mod ending;
+mod examined;
 mod in_use;
 mod job;
 mod lost_sectors;

@@ -1,14 +1,11 @@
 //! What a conversion will do, said before it does anything.
 
 use super::request::{ConversionRequest, Goal, Online};
-use crate::error::Error;
-use crate::medium;
 use crate::shown::shown;
 use crate::unlock::VolumeFormat;
 use keyway_attach::path_text;
 use keyway_convert::{ConversionKind, FreeSpace};
 use keyway_fs::{FileSystemKind, FoundFileSystem};
-use keyway_store::Store;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -197,13 +194,14 @@ impl ConversionPlan {
     /// Of a conversion that needs nothing special.
     pub(super) fn new(
         request: &ConversionRequest,
+        size_bytes: u64,
         conversion: ConversionKind,
         [from, to]: [Contents; 2],
         journal: Option<PathBuf>,
-    ) -> Result<Self, Error> {
-        Ok(Self {
+    ) -> Self {
+        Self {
             volume: request.path.clone(),
-            size_bytes: medium::look(&request.path)?.size(),
+            size_bytes,
             conversion,
             goes_on: matches!(request.goal, Goal::Resume),
             percentage_done: None,
@@ -217,6 +215,6 @@ impl ConversionPlan {
             free_space: None,
             lost: Vec::new(),
             online: request.online.clone(),
-        })
+        }
     }
 }

@@ -2,12 +2,12 @@
 
 use super::claim::{claim_to_resume, is_under_way, refuse_if_used};
 use super::ending::{forget, nothing_left};
+use super::examined::Examined;
 use super::job::{Job, Next, Prepared, With};
 use super::outcome::Made;
 use super::plan::{Contents, ConversionPlan};
 use super::request::{ConversionRequest, read_twice};
 use crate::error::{Error, Misuse};
-use crate::medium;
 use crate::progress::{Note, Progress};
 use crate::protectors::SecretChange;
 use crate::secret_role::SecretRole;
@@ -41,9 +41,12 @@ struct Resumption {
 
 /// Looks what there is, and claims it. The marks on a medium are anybody's: what there is to open must have opened before
 /// anything is written or removed.
-pub(super) fn resumption(request: &ConversionRequest) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
-    let path = &*request.path;
-    let before = is_under_way(&medium::look(path)?).map_err(|e| not_the_same(path, e))?;
+pub(super) fn resumption(
+    request: &ConversionRequest,
+    medium: &Examined<'_>,
+) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
+    let path = medium.path;
+    let before = is_under_way(&*medium.store).map_err(|e| not_the_same(path, e))?;
     refuse_if_used(path)?;
     let store = claim_to_resume(path)?;
     // Looked for again, now that nobody else can write to it.
@@ -135,7 +138,7 @@ fn plan(
         Some(_) => journal.map(|journal| journal.path().to_owned()),
         None => request.journal()?,
     };
-    let mut plan = ConversionPlan::new(request, kind, both, place)?;
+    let mut plan = ConversionPlan::new(request, store.size(), kind, both, place);
     // What is damaged is told by whoever opens it.
     if let Some(found) = found.filter(|found| found.in_front())
         && let Ok((done, total)) = found.how_far(store, journal.map(JournalFile::store))

@@ -1,21 +1,21 @@
 //! A conversion that was looked at, and is carried out.
 
 use super::ending::{forget, interrupted, outcome, tell_of_kept};
+use super::examined::Examined;
 use super::in_use;
 use super::job::{Job, Next, Prepared, With};
 use super::lost_sectors::LostList;
 use super::outcome::{ConversionOutcome, Work};
 use super::plan::ConversionPlan;
-use super::request::{ConversionRequest, Goal};
-use super::{bitlocker, claim, cross_format, resume, veracrypt};
+use super::request::{ConversionRequest, Goal, NewVolume};
+use super::{bitlocker, cross_format, resume, veracrypt};
 use crate::error::Error;
 use crate::key_file::must_have_folder;
 use crate::log_file;
-use crate::medium;
 use crate::progress::{Progress, Stage};
 use crate::secrets::{Secrets, one_standard_input};
 use crate::under_way::{ConversionRefusal, JournalFile, Watch, speed};
-use crate::unlock::{Family, UnlockArguments};
+use crate::unlock::Family;
 use keyway_convert::Stopped;
 use std::time::Instant;
 
@@ -36,47 +36,54 @@ pub struct Conversion {
 /// The file or device can't be written, or somebody uses it; what was asked for can't be had, or not together; there is
 /// no room; the file system is damaged.
 pub fn plan(request: &ConversionRequest, secrets: &dyn Secrets) -> Result<Conversion, Error> {
-    let path = &*request.path;
-    medium::must_exist(path)?;
-    medium::must_be_writable(path)?;
-    if !matches!(request.goal, Goal::Resume) {
-        claim::refuse_if_begun(path)?;
-        claim::refuse_if_used(path)?;
-    }
+    let medium = Examined::of(request)?;
     one_standard_input([&request.sources.password])?;
     one_standard_input([&request.new])?;
     for new in request.journal.iter().chain(&request.skip_unreadable) {
         must_have_folder(new)?;
     }
-    LostList::check(request)?;
+    request.skip_unreadable.as_deref().map_or(Ok(()), LostList::check)?;
     let (plan, job) = match &request.goal {
-        Goal::Encrypt(new) if new.format == Some(Family::BitLocker) => bitlocker::encryption(request, new)?,
-        Goal::Encrypt(new) => veracrypt::encryption(request, new)?,
-        Goal::Reencrypt(new) => {
-            let old = crate::detect::family(path, &UnlockArguments::new())?;
-            match (old, new.format.unwrap_or(old)) {
-                (old, new_one) if new.used_space_only && (old != new_one || old != Family::BitLocker) => {
-                    return Err(ConversionRefusal::UsedSpaceOnly.into());
-                }
-                (old, new_one) if old != new_one => cross_format::conversion(request, new, old, secrets)?,
-                _ if new.grow => return Err(ConversionRefusal::KeepsItsSize.into()),
-                (Family::BitLocker, _) => bitlocker::reencryption(request, new)?,
-                (Family::VeraCrypt, _) => veracrypt::reencryption(request, new)?,
-            }
+        Goal::Encrypt(new) if new.format == Some(Family::BitLocker) => {
+            bitlocker::encryption(request, new, &medium)?
         }
-        Goal::Decrypt => match crate::detect::family(path, &request.arguments)? {
-            Family::BitLocker => bitlocker::decryption(request)?,
-            Family::VeraCrypt => veracrypt::decryption(request)?,
-        },
-        Goal::Resume => resume::resumption(request)?,
+        Goal::Encrypt(new) => veracrypt::encryption(request, new, &medium)?,
+        Goal::Reencrypt(new) => of_volume(request, Some(new), &medium, secrets)?,
+        Goal::Decrypt => of_volume(request, None, &medium, secrets)?,
+        Goal::Resume => resume::resumption(request, &medium)?,
     };
     if let Some(journal) = plan.journal.file().filter(|_| !plan.goes_on) {
         JournalFile::must_be_new(&journal)?;
-        JournalFile::must_last(&journal, path)?;
+        JournalFile::must_last(&journal, medium.path)?;
     }
     // What is wrong with the medium is said before what is wrong with a path.
     request.sources.check()?;
     Ok(Conversion { plan, request: request.clone(), job })
+}
+
+/// Looks whether a volume can become another one, or, where none is wanted, the file system in it.
+fn of_volume(
+    request: &ConversionRequest,
+    new: Option<&NewVolume>,
+    medium: &Examined<'_>,
+    secrets: &dyn Secrets,
+) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
+    let old = request.sources.family(medium.path, &request.arguments)?;
+    let Some(new) = new else {
+        return match old {
+            Family::BitLocker => bitlocker::decryption(request, medium),
+            Family::VeraCrypt => veracrypt::decryption(request, medium),
+        };
+    };
+    match (old, new.format.unwrap_or(old)) {
+        (old, wanted) if new.used_space_only && (old != wanted || old != Family::BitLocker) => {
+            Err(ConversionRefusal::UsedSpaceOnly.into())
+        }
+        (old, wanted) if old != wanted => cross_format::conversion(request, new, medium, old, secrets),
+        _ if new.grow => Err(ConversionRefusal::KeepsItsSize.into()),
+        (Family::BitLocker, _) => bitlocker::reencryption(request, new, medium),
+        (Family::VeraCrypt, _) => veracrypt::reencryption(request, new, medium),
+    }
 }
 
 impl Conversion {

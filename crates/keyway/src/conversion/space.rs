@@ -11,7 +11,6 @@ use keyway_error::Advice;
 use keyway_fs::FoundFileSystem;
 use keyway_fs::resize::ResizeToolError;
 use keyway_store::{FileStore, Store};
-use keyway_volume::bitlocker;
 use std::path::Path;
 
 /// What file systems are measured by here.
@@ -20,15 +19,6 @@ pub(super) const PAGE: u64 = 4096;
 /// The page behind the file system's last.
 pub(super) fn end_of(fs: &FoundFileSystem) -> u64 {
     fs.bytes.next_multiple_of(PAGE)
-}
-
-/// The file system on a medium that is to be encrypted.
-pub(super) fn file_system(path: &Path) -> Result<FoundFileSystem, Error> {
-    let store = medium::look(path)?;
-    if bitlocker::is_volume(&store)? {
-        return Err(ConversionRefusal::BitLockerAlready(path.to_owned()).into());
-    }
-    FoundFileSystem::find(&store)?.ok_or_else(|| ConversionRefusal::NoFileSystem(path.to_owned()).into())
 }
 
 /// Where room comes from for a file system that reaches behind `most`, where it had to end; `larger` is how large a file
@@ -137,6 +127,10 @@ impl MakingRoom<'_> {
         begin(store, planned)
     }
 
+    fn now(&self) -> Result<Option<FoundFileSystem>, Error> {
+        Ok(FoundFileSystem::find(&medium::look(self.path)?)?)
+    }
+
     /// Takes it back; what is to be told of it, where there is something.
     fn undo(&self, bytes: u64) -> Option<Advice> {
         if self.space != HeaderSpace::Enough && claim(self.path).is_err() {
@@ -145,8 +139,8 @@ impl MakingRoom<'_> {
         let undone = match self.space {
             HeaderSpace::Enough => return None,
             HeaderSpace::LargerFile { .. } => set_len(self.path, bytes),
-            HeaderSpace::SmallerFileSystem { .. } => match file_system(self.path) {
-                Ok(now) if now.bytes == self.fs.bytes => return None,
+            HeaderSpace::SmallerFileSystem { .. } => match self.now() {
+                Ok(Some(now)) if now.bytes == self.fs.bytes => return None,
                 _ => self.fs.kind.resize(self.path, self.fs.bytes).map_err(Error::from),
             },
         };

@@ -1,14 +1,13 @@
 //! A file system becomes a VeraCrypt volume, one becomes a file system again, or gets new keys.
 
 use super::claim::{allocate, allocate_ranges, claim};
+use super::examined::Examined;
 use super::job::{Job, Next, With};
 use super::outcome::{EncryptedSpace, Made};
 use super::plan::{Contents, ConversionLoss, ConversionPlan, HeaderSpace};
 use super::request::{ConversionRequest, NewVolume};
-use super::space::{MakingRoom, elsewhere, end_in, end_of, file_system};
-use crate::detect::must_be_noise;
+use super::space::{MakingRoom, elsewhere, end_in, end_of};
 use crate::error::Error;
-use crate::medium;
 use crate::progress::tell_weakness;
 use crate::protectors::SecretChange;
 use crate::secrets::{Wanted, one_standard_input};
@@ -34,26 +33,26 @@ struct Encryption {
 pub(super) fn encryption(
     request: &ConversionRequest,
     new: &NewVolume,
+    medium: &Examined<'_>,
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     let cipher = checked(request, new)?;
     if request.new.is_given() {
         return Err(ConversionRefusal::NothingEncrypted.into());
     }
     new.check_free_space(request)?;
-    let path = &*request.path;
-    let fs = file_system(path)?;
-    fs.kind.check(path).map_err(|e| request.said(e))?;
+    let fs = medium.file_system()?;
+    fs.kind.check(medium.path).map_err(|e| request.said(e))?;
     let [from, to] = [Contents::of(Some(&fs)), Contents::encrypted_by(VERACRYPT, cipher)];
-    let mut plan =
-        ConversionPlan::new(request, ConversionKind::Encryption, [from, to], request.named_journal()?)?;
+    let (kind, journal) = (ConversionKind::Encryption, request.named_journal()?);
+    let mut plan = ConversionPlan::new(request, medium.size(), kind, [from, to], journal);
     plan.space = room(request, new, &fs, plan.size_bytes)?;
-    plan.full_journal |= medium::is_slow_to_scatter(path);
+    plan.full_journal |= medium.is_slow_to_scatter;
     plan.used_space_only = new.used_space_only;
     plan.free_space = new.used_space_only.then_some(new.free_space);
     plan.bytes = Some(match new.used_space_only {
         false => end_in(plan.space, &fs),
         true => {
-            let used = veracrypt::used_stretches(&medium::look(path)?, end_of(&fs));
+            let used = veracrypt::used_stretches(&*medium.store, end_of(&fs));
             used.map_err(|e| request.said(e))?.iter().map(|range| range.end - range.start).sum()
         }
     });
@@ -150,12 +149,13 @@ struct Reencryption {
 pub(super) fn reencryption(
     request: &ConversionRequest,
     new: &NewVolume,
+    medium: &Examined<'_>,
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     let cipher = checked(request, new)?;
-    must_be_noise(&request.path, &request.arguments)?;
     new.check_free_space(request)?;
     let both = [Contents::volume(VERACRYPT), Contents::encrypted_by(VERACRYPT, cipher)];
-    let mut plan = ConversionPlan::new(request, ConversionKind::Reencryption, both, request.journal()?)?;
+    let (kind, journal) = (ConversionKind::Reencryption, request.journal()?);
+    let mut plan = ConversionPlan::new(request, medium.size(), kind, both, journal);
     plan.bytes = Some(veracrypt_bytes(plan.size_bytes));
     plan.lost = vec![ConversionLoss::HiddenVolume, ConversionLoss::HeaderBackups];
     Ok((plan, Box::new(Reencryption { new: new.clone(), cipher })))
@@ -202,11 +202,14 @@ impl Job for Reencryption {
 struct Decryption;
 
 /// Looks whether the volume can become the file system in it.
-pub(super) fn decryption(request: &ConversionRequest) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
-    must_be_noise(&request.path, &request.arguments)?;
+pub(super) fn decryption(
+    request: &ConversionRequest,
+    medium: &Examined<'_>,
+) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     let both = [Contents::volume(VERACRYPT), Contents::of(None)];
-    let mut plan = ConversionPlan::new(request, ConversionKind::Decryption, both, request.journal()?)?;
-    plan.full_journal |= medium::is_slow_to_scatter(&request.path);
+    let (kind, journal) = (ConversionKind::Decryption, request.journal()?);
+    let mut plan = ConversionPlan::new(request, medium.size(), kind, both, journal);
+    plan.full_journal |= medium.is_slow_to_scatter;
     plan.bytes = Some(veracrypt_bytes(plan.size_bytes));
     plan.lost = vec![ConversionLoss::Secrecy, ConversionLoss::HiddenVolume];
     Ok((plan, Box::new(Decryption)))

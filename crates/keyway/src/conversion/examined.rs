@@ -1,0 +1,88 @@
+//! The file or device that is to be converted, as it is before anybody is asked for a secret: opened and looked at once.
+
+use super::claim::{refuse_begun, refuse_if_used};
+use super::plan::Contents;
+use super::request::{ConversionRequest, Goal};
+use crate::error::{Error, about};
+use crate::medium;
+use crate::under_way::ConversionRefusal;
+use crate::unlock::VolumeFormat;
+use keyway_engine::{Access, Device};
+use keyway_fs::FoundFileSystem;
+use keyway_store::{FileStore, Store};
+use keyway_volume::bitlocker::{self, Secret, UnlockRequest};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What is to be converted. Nobody is kept from it yet.
+pub(super) struct Examined<'a> {
+    pub(super) path: &'a Path,
+    pub(super) store: Arc<FileStore>,
+    /// Scattered writes are slow there, so that a journal does better that keeps everything whole.
+    pub(super) is_slow_to_scatter: bool,
+}
+
+impl<'a> Examined<'a> {
+    /// Looks whether it is there, may be written, and is nobody's; what goes on is looked for by whoever claims it.
+    pub(super) fn of(request: &'a ConversionRequest) -> Result<Self, Error> {
+        let path = &*request.path;
+        medium::must_exist(path)?;
+        medium::must_be_writable(path)?;
+        let store = medium::look(path)?;
+        if !matches!(request.goal, Goal::Resume) {
+            refuse_begun(path, &store)?;
+            refuse_if_used(path)?;
+        }
+        Ok(Self { path, store: Arc::new(store), is_slow_to_scatter: medium::is_slow_to_scatter(path) })
+    }
+
+    /// Its size in bytes.
+    pub(super) fn size(&self) -> u64 {
+        self.store.size()
+    }
+
+    /// The file system that is to be encrypted.
+    pub(super) fn file_system(&self) -> Result<FoundFileSystem, Error> {
+        if bitlocker::is_volume(&*self.store)? {
+            return Err(ConversionRefusal::BitLockerAlready(self.path.to_owned()).into());
+        }
+        let none = || ConversionRefusal::NoFileSystem(self.path.to_owned()).into();
+        FoundFileSystem::find(&*self.store)?.ok_or_else(none)
+    }
+
+    /// What a BitLocker volume says of itself without a secret: what it is, and how many bytes of it are encrypted. One
+    /// whose first sector is lost is found when it is opened.
+    pub(super) fn bitlocker(&self) -> (Contents, Option<u64>) {
+        match bitlocker::look(&*self.store).map(|seen| seen.info) {
+            Ok(info) => {
+                let contents = Contents::encrypted_by(VolumeFormat::BitLocker, info.cipher.name());
+                (contents, Some(info.encrypted_bytes))
+            }
+            Err(_) => (Contents::volume(VolumeFormat::BitLocker), None),
+        }
+    }
+
+    /// The file system in the BitLocker volume that these open.
+    pub(super) fn file_system_within(&self, key: &[Secret]) -> Result<Option<FoundFileSystem>, Error> {
+        file_system_within(self.store.clone(), key).map_err(about(self.path))
+    }
+
+    /// Refuses what is too small for a BitLocker volume.
+    pub(super) fn must_hold_bitlocker(&self) -> Result<(), Error> {
+        let (size, least) = (self.size(), bitlocker::SMALLEST_VOLUME);
+        match size < least {
+            true => Err(about(self.path)(bitlocker::CreateError::TooSmall { size, least })),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The file system in the BitLocker volume on a medium.
+pub(super) fn file_system_within(
+    store: impl Store + 'static,
+    key: &[Secret],
+) -> Result<Option<FoundFileSystem>, Error> {
+    let unlocked = bitlocker::unlock(&store, &UnlockRequest::new(key))?;
+    let device = Device::new(Box::new(store), unlocked.layout, Access::ReadOnly)?;
+    Ok(FoundFileSystem::find(&device)?)
+}
