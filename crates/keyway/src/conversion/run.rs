@@ -68,7 +68,18 @@ fn of_volume(
     medium: &Examined<'_>,
     secrets: &dyn Secrets,
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
-    let old = request.sources.family(medium.path, &request.arguments)?;
+    let old = crate::detect::family(medium.path, &request.arguments)?;
+    if let Some(new) = new {
+        let wanted = new.format.unwrap_or(old);
+        // What can't be had together is told before what is no volume.
+        if new.used_space_only && (old != wanted || old != Family::BitLocker) {
+            return Err(ConversionRefusal::UsedSpaceOnly.into());
+        }
+        if old == wanted && new.grow {
+            return Err(ConversionRefusal::KeepsItsSize.into());
+        }
+    }
+    request.sources.family(medium.path, &request.arguments)?;
     let Some(new) = new else {
         return match old {
             Family::BitLocker => bitlocker::decryption(request, medium),
@@ -76,11 +87,7 @@ fn of_volume(
         };
     };
     match (old, new.format.unwrap_or(old)) {
-        (old, wanted) if new.used_space_only && (old != wanted || old != Family::BitLocker) => {
-            Err(ConversionRefusal::UsedSpaceOnly.into())
-        }
         (old, wanted) if old != wanted => cross_format::conversion(request, new, medium, old, secrets),
-        _ if new.grow => Err(ConversionRefusal::KeepsItsSize.into()),
         (Family::BitLocker, _) => bitlocker::reencryption(request, new, medium),
         (Family::VeraCrypt, _) => veracrypt::reencryption(request, new, medium),
     }
