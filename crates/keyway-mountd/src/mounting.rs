@@ -50,16 +50,22 @@ pub(crate) fn take_down(folder: &Path, device: &Path, lazily: bool) -> Result<()
             Err(e) => return Err(Kind::Failed.of(&format!("unmount {}", folder.display()), e)),
         }
     }
-    // Whoever has it unmounted wants the device's file back.
-    let began = Instant::now();
-    while !lazily && is_attached(device) && began.elapsed() < PATIENCE {
-        std::thread::sleep(LOOK);
+    if !lazily {
+        wait_until_detached(device);
     }
     match std::fs::remove_dir(folder) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
             Err(Kind::Failed.of(&format!("remove {}", folder.display()), e))
         }
         _ => Ok(()),
+    }
+}
+
+/// Whoever is answered wants the device's file back.
+pub(crate) fn wait_until_detached(device: &Path) {
+    let began = Instant::now();
+    while is_attached(device) && began.elapsed() < PATIENCE {
+        std::thread::sleep(LOOK);
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::authority::{Action, authorize};
 use crate::label::folder_name;
 use crate::later::later;
-use crate::mounting::{mount, take_down};
+use crate::mounting::{mount, take_down, wait_until_detached};
 use crate::options::driver;
 use crate::place::Place;
 use crate::refusal::{Kind, Refusal};
@@ -150,7 +150,7 @@ impl Request {
         let driver = driver(kind, looked.read_only, account.user, account.group).ok_or_else(unknown)?;
         let name = [&looked.label, &looked.uuid].into_iter().flatten().find_map(|name| folder_name(name));
         // Dropped at the end, with what is mounted as the only one that has it open.
-        let (device, _open) = worker.attach()?;
+        let (device, open) = worker.attach()?;
         let folder = place.make(&account, name.as_deref().unwrap_or("volume"))?;
         let mounted = Mounted { caller, user: account.user, folder: folder.path, device, file: looked.file };
         // It is empty, and root's.
@@ -159,6 +159,9 @@ impl Request {
         if let Err(refusal) = mount(&mounted.device, &folder.open, &driver, looked.read_only) {
             remove();
             table.is_gone(&mounted.folder);
+            // The request's process has the device open, too, until it has ended.
+            drop((open, worker));
+            wait_until_detached(&mounted.device);
             return Err(refusal);
         }
         table.is_here(&mounted.folder);

@@ -79,7 +79,7 @@ fn of_volume(
             return Err(ConversionRefusal::KeepsItsSize.into());
         }
     }
-    request.sources.family(medium.path, &request.arguments)?;
+    request.sources.must_suit(old, medium.path, &request.arguments)?;
     let Some(new) = new else {
         return match old {
             Family::BitLocker => bitlocker::decryption(request, medium),

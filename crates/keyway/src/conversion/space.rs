@@ -127,6 +127,7 @@ impl MakingRoom<'_> {
         begin(store, planned)
     }
 
+    /// The file system as it is now.
     fn now(&self) -> Result<Option<FoundFileSystem>, Error> {
         Ok(FoundFileSystem::find(&medium::look(self.path)?)?)
     }

@@ -92,10 +92,20 @@ impl Sources {
     /// It is none, can't be looked at, or what was named is nothing for it.
     pub fn family(&self, path: &Path, arguments: &UnlockArguments) -> Result<Family, Error> {
         let family = crate::detect::family(path, arguments)?;
+        self.must_suit(family, path, arguments).map(|()| family)
+    }
+
+    /// Refuses what is nothing for a volume of that family, and what is plainly none.
+    pub(crate) fn must_suit(
+        &self,
+        family: Family,
+        path: &Path,
+        arguments: &UnlockArguments,
+    ) -> Result<(), Error> {
         match (family, self.names_bitlocker()) {
             (Family::VeraCrypt, true) => Err(Misuse::NotBitLocker(path.to_owned()).into()),
-            (Family::VeraCrypt, false) => must_be_noise(path, arguments).map(|()| family),
-            _ => Ok(family),
+            (Family::VeraCrypt, false) => must_be_noise(path, arguments),
+            (Family::BitLocker, _) => Ok(()),
         }
     }
 
