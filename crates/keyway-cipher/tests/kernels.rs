@@ -137,7 +137,18 @@ fn each_cipher_on_each_kernel() {
         let mut keys = [0; 64];
         keys.copy_from_slice(&noise(7, 64));
         let layers = [(algorithm, keys)];
-        for (unit_bytes, units) in [(16, 1), (448, 1), (512, 1), (512, 3), (512, 8), (512, 65), (4096, 5)] {
+        for (unit_bytes, units) in [
+            (16, 1),
+            (448, 1),
+            (512, 1),
+            (512, 2),
+            (512, 3),
+            (512, 8),
+            (512, 65),
+            (1024, 3),
+            (1536, 5),
+            (4096, 5),
+        ] {
             let plain = noise(9, unit_bytes * units);
             let mut expected = plain.clone();
             oracle_xts(&layers, unit_bytes, 1 << 40, &mut expected);

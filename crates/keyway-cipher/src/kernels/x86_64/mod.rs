@@ -40,6 +40,7 @@ mod serpent_avx2;
 mod serpent_avx512;
 mod serpent_sse;
 mod serpent_ternary;
+mod tweaks_ahead;
 mod twofish_avx2;
 mod twofish_avx512;
 mod vectors;
