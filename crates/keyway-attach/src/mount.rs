@@ -2,6 +2,7 @@
 
 use crate::{AttachError, User};
 use keyway_fs::Superblock;
+use keyway_sys::{Mount, mounted_over};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags};
 use std::ffi::CString;
@@ -130,10 +131,10 @@ pub(crate) fn mount(device: &Path, wanted: &MountPlan, read_only: bool) -> Resul
         }
     }
     // The kernel has no such file system; mount(8) knows helpers for some (ntfs-3g, exfat-fuse).
-    if !has_helper(name) {
+    let Some(helper) = helper(name) else {
         return Err(AttachError::NoFileSystem { filesystem: name.clone(), at: at.to_owned() });
-    }
-    by_program(device, wanted, name, read_only).map_err(fail)?;
+    };
+    by_program(device, wanted, &helper, read_only).map_err(fail)?;
     Ok(name.clone())
 }
 
@@ -170,7 +171,8 @@ fn by_program(device: &Path, wanted: &MountPlan, name: &str, read_only: bool) ->
 /// Whether this machine mounts file systems of that type: its kernel has it, or a module, or mount(8) a helper.
 pub fn can_mount(filesystem: &str) -> bool {
     let found = known_drivers();
-    drivers(filesystem).iter().any(|name| found.iter().any(|driver| driver == name)) || has_helper(filesystem)
+    drivers(filesystem).iter().any(|name| found.iter().any(|driver| driver == name))
+        || helper(filesystem).is_some()
 }
 
 /// The file systems that the kernel has, or modules for. They are looked up once: a process that serves a volume can't see them
@@ -193,8 +195,12 @@ fn drivers(filesystem: &str) -> Vec<&str> {
     if filesystem == "ntfs" { vec!["ntfs3", "ntfs"] } else { vec![filesystem] }
 }
 
-fn has_helper(filesystem: &str) -> bool {
-    ["/sbin", "/usr/sbin"].iter().any(|folder| Path::new(folder).join(format!("mount.{filesystem}")).exists())
+/// By which name mount(8) finds a program for it: Debian's for exFAT is mount.exfat-fuse alone.
+fn helper(filesystem: &str) -> Option<String> {
+    let is_there = |name: &String| {
+        ["/sbin", "/usr/sbin"].iter().any(|folder| Path::new(folder).join(format!("mount.{name}")).exists())
+    };
+    [filesystem.to_owned(), format!("{filesystem}-fuse")].into_iter().find(is_there)
 }
 
 /// Unmounts what is mounted at `at`, writing everything out. Fails with [`AttachError::Busy`], and
@@ -208,6 +214,37 @@ pub fn unmount(at: &Path) -> Result<(), AttachError> {
         }
         Err(e) => Err(AttachError::io(format!("unmount {}", at.display()), e)),
     }
+}
+
+/// [`unmount`] of a device's file system; whatever else is mounted there stays.
+///
+/// # Errors
+/// As [`unmount`], and [`AttachError::Busy`] where another mount is over it or inside it, or it is mounted elsewhere too.
+pub(crate) fn unmount_device(at: &Path, device: &Path) -> Result<(), AttachError> {
+    let mounts = keyway_sys::mounts().unwrap_or_default();
+    match in_the_way(&mounts, at, device) {
+        Some(other) => {
+            Err(AttachError::Busy { what: other.display().to_string(), users: User::of_mount(&other) })
+        }
+        None if mounts.iter().any(|mount| mount.at == at && mount.source == device) => unmount(at),
+        None => Ok(()),
+    }
+}
+
+/// The mount that keeps a device's file system from being unmounted from `at` for good.
+fn in_the_way(mounts: &[Mount], at: &Path, device: &Path) -> Option<PathBuf> {
+    let elsewhere = || mounts.iter().find(|mount| mount.source == device && mount.at != at);
+    mounted_over(mounts, at, device).or_else(|| elsewhere().map(|mount| mount.at.clone()))
+}
+
+/// Says what must be unmounted before a device, if anything.
+///
+/// # Errors
+/// [`AttachError::MountedThere`].
+pub(crate) fn refuse_further_mounts(at: &Path, device: &Path) -> Result<(), AttachError> {
+    let mounts = keyway_sys::mounts().unwrap_or_default();
+    in_the_way(&mounts, at, device)
+        .map_or(Ok(()), |other| Err(AttachError::MountedThere { at: at.to_owned(), other }))
 }
 
 /// Takes every mount of the device away, in use or not: its medium is gone.

@@ -5,7 +5,6 @@ use crate::output::{be_brief, note};
 use crate::prompt;
 use keyway::secrets::{Question, Secrets, Subject, Wanted};
 use keyway::{Error, SecretBytes};
-use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How often a secret that was typed wrong may be typed, as cryptsetup has it.
@@ -37,7 +36,7 @@ pub(crate) struct Terminal;
 impl Secrets for Terminal {
     fn answer(&self, question: &Question<'_>) -> Result<Option<SecretBytes>, Error> {
         // A new PIN can be had nowhere else: where there is no terminal, that is what is told.
-        if question.wanted != Wanted::NewPin && !io::stdin().is_terminal() {
+        if question.wanted != Wanted::NewPin && !prompt::is_possible() {
             return Ok(None);
         }
         let what = question.subject;

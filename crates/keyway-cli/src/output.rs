@@ -99,7 +99,7 @@ impl Output {
         if self.yes || !is_news(what) {
             return Ok(());
         }
-        if !io::stdin().is_terminal() {
+        if !prompt::is_possible() {
             return Err(Failure::usage(
                 format!("nothing was done, because there is no terminal to ask this on: {what}"),
                 "add --yes if that is what you want",

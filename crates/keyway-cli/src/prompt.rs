@@ -7,7 +7,7 @@ use keyway::told::broken;
 use keyway_secret::SecretBytes;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
 /// What stands in the last line of a question.
@@ -36,6 +36,11 @@ impl Drop for Quiet {
     fn drop(&mut self) {
         let _ = tcsetattr(&self.terminal, OptionalActions::Flush, &self.before);
     }
+}
+
+/// Whether anybody can be asked. A session of its own has no terminal, whatever its standard input is.
+pub(crate) fn is_possible() -> bool {
+    io::stdin().is_terminal() && File::open("/dev/tty").is_ok()
 }
 
 /// Asks for a password.

@@ -81,6 +81,9 @@ pub(crate) fn places(state: &SessionState, why: bool) -> Vec<(&'static str, Stri
     if state.read_only {
         rows.push(("  access", "read-only".to_owned()));
     }
+    if state.details["hidden_protected"] == true {
+        rows.push(("  hidden volume", "protected: what would reach it is not written".to_owned()));
+    }
     let idle = |seconds: f64| format!("when nobody has used it for {}", duration(seconds as u64));
     rows.extend(state.close_when_idle_seconds.map(|seconds| ("  closes by itself", idle(seconds))));
     rows.extend(state.cache.as_ref().map(|p| ("  through the cache of", shown(p))));

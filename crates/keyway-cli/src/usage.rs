@@ -33,11 +33,15 @@ const BY_NAME: [&str; 8] = ["open", "close", "status", "info", "ls", "get", "put
 /// The words with the first of a favourite's name replaced by what the favourite is, as far as the verb takes that. What is there
 /// as a file is meant as a file.
 fn favourite(words: &[OsString]) -> Option<Vec<OsString>> {
-    let verb = BY_NAME.into_iter().find(|verb| words.get(1).is_some_and(|word| word == verb))?;
+    let after = past_options(words.get(1..)?);
+    let verb = BY_NAME.into_iter().find(|verb| after.first().is_some_and(|word| word == verb))?;
     let all = favourites::all().ok().filter(|all| !all.is_empty())?;
     let named = |word: &OsString| all.iter().find(|one| *word == *one.name && !Path::new(word).exists());
-    let (at, kept) =
-        words.iter().enumerate().skip(2).find_map(|(at, word)| Some((at, named(word)?.clone())))?;
+    let (at, kept) = words
+        .iter()
+        .enumerate()
+        .skip(words.len() - after.len() + 1)
+        .find_map(|(at, word)| Some((at, named(word)?.clone())))?;
     let command = Cli::command();
     let name = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
     let is_given = |option: &str| words.iter().any(|word| name(&word.to_string_lossy()) == option);
@@ -121,18 +125,38 @@ fn facts(error: &Error, words: &[OsString]) -> Value {
 
 /// Whether a word that begins with a dash is meant as a name.
 fn is_like_a_file(word: &str) -> bool {
-    !word.contains('=') && (word.contains(['.', '/']) || Path::new(word).exists())
+    word.starts_with('-') && !word.contains('=') && (word.contains(['.', '/']) || Path::new(word).exists())
 }
 
 /// The verb that was named, as far as it is one.
 pub(crate) fn command_of(words: &[OsString]) -> (String, Command) {
     let (mut verb, mut at) = ("keyway".to_owned(), Cli::command());
-    for word in words.iter().skip(1).filter(|word| !word.to_string_lossy().starts_with('-')) {
+    let mut rest = past_options(words.get(1..).unwrap_or_default());
+    while let Some((word, after)) = rest.split_first() {
         let Some(inner) = at.find_subcommand(word).cloned() else { break };
         verb = format!("{verb} {}", inner.get_name());
-        at = inner;
+        (at, rest) = (inner, past_options(after));
     }
     (verb, at)
+}
+
+/// From the first word on that is no option of every verb, nor such an option's value.
+fn past_options(mut words: &[OsString]) -> &[OsString] {
+    let all = Cli::command();
+    let valued = |word: &str| {
+        let mut named = all
+            .get_arguments()
+            .filter(|arg| arg.get_long().is_some_and(|long| word.strip_prefix("--") == Some(long)));
+        named.any(|arg| arg.get_action().takes_values())
+    };
+    while let [word, after @ ..] = words {
+        match word.to_string_lossy() {
+            word if valued(&word) => words = after.get(1..).unwrap_or_default(),
+            word if word.starts_with('-') => words = after,
+            _ => break,
+        }
+    }
+    words
 }
 
 /// The verbs that it has, but for those that only Keyway itself calls.

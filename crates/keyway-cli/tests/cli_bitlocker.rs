@@ -290,8 +290,14 @@ fn protection_is_suspended_and_resumed() {
     );
     cli.ends(0, "protector suspend @v --password-file @pw --yes");
     assert_eq!(cli.json(0, "status @v")["protection_status"], "Protection Off");
+    let (what, advice) = two_lines(&cli.ends(1, "protector suspend @v --yes"));
+    assert!(
+        what.contains("suspended already") && advice.contains("keyway protector resume"),
+        "{what}\n{advice}"
+    );
     volume.opens("");
-    cli.ends(0, "protector resume @v");
+    let resumed = cli.ends(0, "protector resume @v");
+    assert!(resumed.stderr.is_empty(), "{}", String::from_utf8_lossy(&resumed.stderr));
     cli.refused("no-secret", "use --password-file FILE or --recovery-password", "cat @v --length 512");
     volume.opens("--password-file @pw");
     let told = String::from_utf8_lossy(&cli.ends(0, "status @v").stdout).into_owned();

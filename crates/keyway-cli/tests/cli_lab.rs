@@ -5,7 +5,9 @@
 mod cli_support;
 
 use cli_support::{Cli, two_lines};
+use keyway_testkit::{require_root, require_tool};
 use serde_json::Value;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Seconds matter here, not figures.
@@ -179,6 +181,26 @@ fn studies_are_listed_and_their_report_replaces_nothing() {
 }
 
 /// What is kept is gone on with, by the options that it had; by others it is refused.
+/// A study takes minutes, and the program that it needs at their end is missed before they begin.
+#[test]
+fn a_program_that_a_study_needs_is_looked_for_first() {
+    let Some(unshare) = require_root().then(|| require_tool("unshare")).flatten() else { return };
+    let cli = Cli::new();
+    let there = "for d in /usr/sbin /sbin /usr/bin /bin; do [ ! -e $d/mkfs.exfat ] || mount --bind /dev/null $d/mkfs.exfat; done";
+    let run = format!("{there}; exec \"$0\" lab study --all --html {} --json", cli.path("s.html").display());
+    let began = Instant::now();
+    let done = Command::new(unshare)
+        .args(["--mount", "--", "sh", "-c", &run])
+        .arg(env!("CARGO_BIN_EXE_keyway"))
+        .output()
+        .expect("unshare starts");
+    let told: Value = serde_json::from_slice(&done.stdout).expect("a document");
+    assert_eq!(told["error"]["kind"], "failed", "{told}");
+    assert!(told.to_string().contains("exfatprogs"), "{told}");
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    assert!(!cli.path("s.html").exists(), "an empty report is left behind");
+}
+
 #[test]
 fn a_comparison_is_resumed() {
     let cli = Cli::new();

@@ -11,6 +11,7 @@ use std::ffi::OsStr;
 use std::fs::{DirBuilder, OpenOptions};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, PermissionsExt, chown};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -329,7 +330,7 @@ fn what_can_not_be_the_sessions_folder_says_what_helps() {
     let folder = cli.path("rd");
     DirBuilder::new().mode(0o755).create(&folder).expect("a folder");
     std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).expect("ours");
-    let named = |name: &std::path::Path| {
+    let named = |name: &Path| {
         let done = cli.command(["status"]).env("KEYWAY_RUNTIME_DIR", name).output().expect("it starts");
         (done.status.code(), two_lines(&done))
     };
@@ -421,7 +422,7 @@ fn a_copy_of_the_mount_in_another_namespace_keeps_no_volume_open() {
     });
     assert!(std::fs::read_to_string(copies).expect("its mounts").contains(&file), "it has no copy");
     cli.ends(0, "close @v");
-    wait_until("the server's end", || !std::path::Path::new(&format!("/proc/{pid}")).exists());
+    wait_until("the server's end", || !Path::new(&format!("/proc/{pid}")).exists());
     assert!(volumes(&cli).is_empty());
     sleeper.kill().expect("it runs");
     sleeper.wait().expect("it ended");
@@ -521,6 +522,59 @@ fn what_is_open_is_mounted_later() {
     assert!(done.status.success(), "{}", text(&done.stderr));
     assert!(cli.path("home/stick/letter").exists());
     cli.ends(0, "close @v");
+}
+
+/// What else is mounted on its folder, in it, or of it, is not taken away with a volume, and nothing of the volume is while
+/// that is there.
+#[test]
+fn what_else_is_mounted_there_stays() {
+    if !require_root() || !has_fuse() || require_tool("mkfs.ext4").is_none() {
+        return;
+    }
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    let with = "--attach fuse --password-file @pw --pim 1";
+    for name in ["v", "w"] {
+        cli.ends(
+            0,
+            &format!("create @{name} --size 24M --quick --filesystem ext4 --password-file @pw --pim 1"),
+        );
+    }
+    for folder in ["mnt", "second"] {
+        std::fs::create_dir(cli.path(folder)).expect("a folder");
+    }
+    cli.ends(0, &format!("open @v @mnt {with}"));
+    cli.fails(6, "busy", "is mounted on", &format!("open @w @mnt {with}"));
+    cli.ends(0, &format!("open @w {with}"));
+    cli.fails(6, "busy", "is mounted on", "open @w @mnt");
+    cli.ends(0, "close @w");
+    std::fs::create_dir(cli.path("mnt").join("in")).expect("a folder inside");
+    let mount = |arguments: &[&str], at: &Path| {
+        cli_support::checked(Command::new("mount").args(arguments).arg(at));
+    };
+    let of_memory = ["-t", "tmpfs", "none"];
+    let own = cli.path("mnt");
+    let own = own.to_str().expect("text");
+    for (arguments, at, why) in [
+        (&of_memory[..], "mnt", "something else is mounted over it"),
+        (&of_memory[..], "mnt/in", "something else is mounted in it"),
+        (&["--bind", own][..], "second", "as well"),
+    ] {
+        let at = cli.path(at);
+        mount(arguments, &at);
+        std::fs::write(at.join("theirs"), "kept").expect("written");
+        for words in ["close @v --dry-run", "close @v", "close --all"] {
+            let (what, advice) = two_lines(&cli.ends(6, words));
+            assert!(what.contains(why), "{what}");
+            assert!(advice.contains(&format!("umount {}", at.display())), "{advice}");
+            assert_eq!(std::fs::read(at.join("theirs")).expect("still mounted"), b"kept");
+        }
+        cli_support::checked(Command::new("umount").arg(&at));
+        assert!(cli.path("mnt").join("in").exists(), "the volume is no longer mounted");
+        let _ = std::fs::remove_file(cli.path("mnt").join("theirs"));
+    }
+    cli.ends(0, "close @v");
+    assert!(!cli.path("mnt").join("in").exists(), "it was unmounted");
 }
 
 #[test]

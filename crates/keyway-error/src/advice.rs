@@ -248,6 +248,7 @@ advice! {
     CopyOffOrRestore = "copy-off-or-restore": "The only header may be lost; the medium fails.",
     ListProtectors = "list-protectors": "See which protectors there are.",
     ChangeThatOne = "change-that-one": "Change that one, or remove it first.",
+    ResumeProtection = "resume-protection": "Resume the protection that is suspended.",
     AddAnotherOrErase = "add-another-or-erase": "Add another protector first, or destroy the volume.",
     AddAnother = "add-another": "Add another protector first.",
     AddProtector = "add-protector": "Add a password or a recovery password.",

@@ -9,6 +9,7 @@ use crate::stats::{TURNS_PER_BLOCK, fewest_blocks};
 use crate::target::{PathKind, Target};
 use crate::workload::{self, Operation, Procedure, Timed, Workload};
 use keyway_attach::session::{Need, Wish};
+use keyway_fs::mkfs::{FileSystem, MkfsError};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -129,6 +130,7 @@ impl ExperimentRequest {
                 "these workloads copy files or make volumes, and the bare drive holds none".into(),
             ));
         }
+        has_what_makes_volumes(&workloads, &targets)?;
         let path = self.path()?;
         let sides = targets.len()
             + self.others.len()
@@ -222,6 +224,18 @@ fn enough_turns(workload: &mut Workload, sides: usize) {
     let slices = needed.div_ceil(turns.runs.max(1)).next_multiple_of(2);
     if comparisons > 0 && slices > turns.slices && turns.seconds / f64::from(slices) >= SHORTEST_SLICE {
         turns.slices = slices;
+    }
+}
+
+/// BitLocker encrypts what is in use alone, where a file system says what that is: one is made for it.
+fn has_what_makes_volumes(workloads: &[Workload], targets: &[Target]) -> Result<(), LabError> {
+    let partly = |w: &Workload| {
+        matches!(w.kind, Procedure::Timed(Timed { operation: Operation::InPlace, used_bytes: Some(_), .. }))
+    };
+    let needed = workloads.iter().any(partly) && targets.iter().any(|t| matches!(t, Target::BitLocker(_)));
+    match FileSystem::ExFat.find_program() {
+        None if needed => Err(LabError::volume(&MkfsError::Missing(FileSystem::ExFat))),
+        _ => Ok(()),
     }
 }
 

@@ -42,6 +42,10 @@ pub(crate) fn take_down(folder: &Path, device: &Path, lazily: bool) -> Result<()
     let more = if lazily { UnmountFlags::DETACH } else { UnmountFlags::empty() };
     let began = Instant::now();
     while is_mounted(folder, device) {
+        let over = || keyway_sys::mounted_over(&keyway_sys::mounts().unwrap_or_default(), folder, device);
+        if let Some(other) = over().filter(|_| !lazily) {
+            return Err(Kind::Busy.says(format!("something else is mounted at {}", other.display())));
+        }
         match rustix::mount::unmount(folder, UnmountFlags::NOFOLLOW | more) {
             // EINVAL, ENOENT: somebody else has unmounted it.
             Ok(()) | Err(Errno::INVAL | Errno::NOENT) => {}

@@ -71,9 +71,14 @@ impl InUse {
         let what = self.what.clone();
         match &self.by {
             By::Process(LockHolder { name, pid, user }) if name == "keyway" => match *user {
-                own if own == rustix::process::geteuid().as_raw() => {
-                    Advice::CloseVolume { path: what, pid: *pid }
-                }
+                own if own == rustix::process::geteuid().as_raw() => match &*verb_of(*pid) {
+                    "serve-volume" => Advice::CloseNamed { volume: what },
+                    "encrypt" | "decrypt" | "reencrypt" | "convert" | "resume" | "resize" => {
+                        Advice::AskStatusOrPause { path: what }
+                    }
+                    "drive" | "lab" | "serve" => Advice::WaitForProcess { pid: *pid },
+                    _ => Advice::CloseVolume { path: what, pid: *pid },
+                },
                 other => close_as(other, *pid, what),
             },
             By::Process(LockHolder { pid, .. }) => Advice::WaitForProcess { pid: *pid },
@@ -84,6 +89,15 @@ impl InUse {
             By::Somebody => Advice::CloseUsersOf { path: what },
         }
     }
+}
+
+/// The verb that a process of ours is at: its first word, nothing where that is an option.
+fn verb_of(pid: u32) -> String {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    line.split(|byte| *byte == 0)
+        .nth(1)
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .unwrap_or_default()
 }
 
 /// What closes a volume that another user's process of ours has: the same verb as that user.

@@ -38,7 +38,7 @@ pub use keyring::KernelKey;
 pub use layers::{Layer, LayerRelation, Node, layers, partitions, views};
 pub use locks::{LockHolder, write_locked_by, write_locked_under};
 pub use loopdev::{LoopStatus, loop_attach, loop_attach_until_closed, loop_detach, loop_set_direct};
-pub use mounts::{Mount, MountTable, Use, claim_device, mounts, uses};
+pub use mounts::{Mount, MountTable, Use, claim_device, mounted_over, mounts, uses};
 pub use nvme::{NVME_IDENTIFY_BYTES, nvme_identify, nvme_security_receive, nvme_security_send};
 pub use opal::{OpalLock, OpalRange, OpalStatus, opal_lock_unlock, opal_save, opal_status};
 pub use partition::{Partition, partition_of};

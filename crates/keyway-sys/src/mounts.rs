@@ -99,6 +99,14 @@ pub fn mounts() -> io::Result<Vec<Mount>> {
     Ok(parse_mountinfo(&std::fs::read("/proc/self/mountinfo")?))
 }
 
+/// What must be unmounted before `source`, as it is mounted at `at`: the last mount over it or inside it. None as well where
+/// it is not mounted there.
+pub fn mounted_over(mounts: &[Mount], at: &Path, source: &Path) -> Option<PathBuf> {
+    let ours = mounts.iter().rposition(|mount| mount.at == at && mount.source == source)?;
+    let later = mounts.iter().skip(ours + 1).rfind(|mount| mount.at.starts_with(at));
+    later.map(|mount| mount.at.clone())
+}
+
 /// The mounts that this process can see, kept open: [`poll`](rustix::event::poll) answers with `PRI` when they have
 /// changed (proc(5)), also in a process that can no longer open anything.
 #[derive(Debug)]

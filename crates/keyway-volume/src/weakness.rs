@@ -27,7 +27,8 @@ impl Weakness {
     pub fn of_secrets(secrets: &Secrets, hash: HashName) -> Option<Self> {
         let pim = secrets.pim.filter(|pim| *pim > 0).unwrap_or(DEFAULT_PIM);
         let few = pim < DEFAULT_PIM && hash != HashName::Argon2id;
-        if few && secrets.password.len() < LONG_PASSWORD {
+        let guessed = !secrets.password.is_empty() || secrets.keyfiles.is_empty();
+        if few && guessed && secrets.password.len() < LONG_PASSWORD {
             return Some(Self::SmallPim);
         }
         if secrets.keyfiles.is_empty() { Self::of_password(&secrets.password) } else { None }
@@ -69,6 +70,7 @@ mod tests {
         );
         assert_eq!((of(19, Some(0), false, sha), of(19, Some(485), false, sha)), (None, None));
         assert_eq!(of(19, Some(1), false, HashName::Argon2id), None);
+        assert_eq!(of(0, Some(1), true, sha), None);
         assert_eq!((of(0, None, true, sha), of(5, Some(1), true, sha)), (None, Some(Weakness::SmallPim)));
     }
 }

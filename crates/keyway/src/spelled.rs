@@ -180,7 +180,8 @@ pub fn address(text: &OsStr) -> Result<NbdAddress, String> {
     }
     let text = text.to_str().unwrap_or_default();
     let at = text.strip_prefix("tcp:").ok_or("write unix:PATH or tcp:127.0.0.1:PORT")?;
-    socket_address(at).map(NbdAddress::Tcp)
+    let port = |_| "write tcp:127.0.0.1:PORT or tcp:[::1]:PORT, with a port up to 65535".to_owned();
+    socket_address(at).map(NbdAddress::Tcp).map_err(port)
 }
 
 /// An address and port of a network.

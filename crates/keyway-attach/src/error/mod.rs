@@ -115,6 +115,14 @@ pub enum AttachError {
         /// Who uses it, as far as this user may see.
         users: Vec<User>,
     },
+    /// A further mount keeps a file system from being unmounted.
+    #[error("{} is in use: {}", at.display(), further(at, other))]
+    MountedThere {
+        /// Where it is mounted.
+        at: PathBuf,
+        /// Where what must be unmounted before it is: over it, inside it, or its own second place.
+        other: PathBuf,
+    },
     /// This user may not do it.
     #[error("not permitted to {what}: {source}")]
     NotPermitted {
@@ -256,6 +264,7 @@ explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | 
     Self::AlreadyOpen { volume, .. } => [AlreadyOpen InUse, CloseNamed { volume: volume.clone() }; volume],
     Self::Taken { volume, by } => [Busy InUse, (by.advice()); volume],
     Self::Busy { .. } => [Busy InUse, CloseUsers],
+    Self::MountedThere { other, .. } => [Busy InUse, UnmountIt { path: other.clone() }; other],
     Self::NotPermitted { advice, .. } => [NotPermitted Machine, (advice.clone())],
     Self::Missing { advice, .. } => [Missing Machine, (advice.clone())],
     Self::Mount { .. } => [Mount Machine, LookInside],
@@ -278,6 +287,14 @@ fn not_served(source: &io::Error) -> Meaning {
     match source.kind() {
         io::ErrorKind::AddrInUse => explain_io(source),
         _ => explain_io(source).advice.into_iter().fold(Meaning::of(Fault::Medium), Meaning::advise),
+    }
+}
+
+fn further(at: &Path, other: &Path) -> String {
+    match (other == at, other.starts_with(at)) {
+        (true, _) => "something else is mounted over it".to_owned(),
+        (_, true) => format!("something else is mounted in it, at {}", other.display()),
+        _ => format!("it is mounted at {} as well", other.display()),
     }
 }
 

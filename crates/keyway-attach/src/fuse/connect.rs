@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 const DEVICE: &str = "/dev/fuse";
 const HELPER: &str = "fusermount3";
 /// What `mount` and `df` show.
-const SOURCE: &str = "keyway";
+pub(super) const SOURCE: &str = "keyway";
 const SUBTYPE: &str = "keyway";
 
 /// What is shown, and so what may be done with it.

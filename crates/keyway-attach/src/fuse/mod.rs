@@ -161,6 +161,11 @@ pub(crate) fn join(threads: &mut Vec<JoinHandle<()>>) {
 
 /// Unmounts what is mounted at the folder `at`, unless somebody uses it, by the name of `what`.
 pub(crate) fn release(at: &Path, what: &Path) -> Result<(), AttachError> {
+    let mounts = keyway_sys::mounts().unwrap_or_default();
+    if let Some(other) = keyway_sys::mounted_over(&mounts, at, Path::new(connect::SOURCE)) {
+        let what = format!("{} (something else is mounted there)", other.display());
+        return Err(AttachError::Busy { what, users: User::of_mount(&other) });
+    }
     let refused = |e: &AttachError| matches!(e, AttachError::Io { source, .. } if source.kind() == io::ErrorKind::ResourceBusy);
     // A loop device that was detached lets go of its file a moment later: nobody has it, and it is busy all the same.
     let passes = |e: &AttachError| refused(e) && User::of_mount(at).is_empty();

@@ -1,7 +1,7 @@
 //! Who keeps an open volume from being closed, as another process than the one that serves it sees that. Nothing is taken down.
 
 use super::{process::Process, state::SessionState};
-use crate::{AttachError, User};
+use crate::{AttachError, User, mount};
 use keyway_sys::Use;
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use std::path::Path;
 /// serve volumes, by their numbers, don't count: those that lie in this one are closed before it.
 ///
 /// # Errors
-/// [`AttachError::Busy`].
+/// [`AttachError::Busy`] or [`AttachError::MountedThere`].
 pub fn must_be_idle(state: &SessionState, serving: &[u32]) -> Result<(), AttachError> {
     let leader = |pid: u32| Process::look(pid).map(|process| process.leader);
     let serves = |pid: u32| pid == state.pid || serving.contains(&pid);
@@ -22,6 +22,7 @@ pub fn must_be_idle(state: &SessionState, serving: &[u32]) -> Result<(), AttachE
         users => Err(AttachError::Busy { what, users }),
     };
     let name = |path: &Path| path.display().to_string();
+    refuse_further_mounts(state)?;
     if let Some(at) = &state.mountpoint {
         refuse(name(at), User::of_mount(at))?;
     }
@@ -38,6 +39,17 @@ pub fn must_be_idle(state: &SessionState, serving: &[u32]) -> Result<(), AttachE
     }
     match state.file.as_ref().and_then(|file| Some((file, file.parent()?))) {
         Some((file, at)) if state.mountpoint.is_none() => refuse(name(file), User::of_mount(at)),
+        _ => Ok(()),
+    }
+}
+
+/// Says which other mount is in the way of unmounting what is in the volume.
+///
+/// # Errors
+/// [`AttachError::MountedThere`].
+pub(super) fn refuse_further_mounts(state: &SessionState) -> Result<(), AttachError> {
+    match (&state.mountpoint, &state.device) {
+        (Some(at), Some(device)) => mount::refuse_further_mounts(at, device),
         _ => Ok(()),
     }
 }

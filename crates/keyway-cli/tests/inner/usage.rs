@@ -234,8 +234,42 @@ fn what_begins_with_a_dash_and_is_no_option() {
     let counted = |number: &str| format!("numbers are counted from 0 here: write {number}");
     says("create v --size -5M", "\"-5M\" is less than nothing", &counted("5M"));
     says("cat v --offset -5", "\"-5\" is less than nothing", &counted("5"));
+    says(
+        "resize v --size -5M",
+        "\"-5M\" is less than nothing",
+        "a size says how large it is to be, not by how much: write 5M",
+    );
     // What is close to an option is one.
     assert_eq!(said_of("open v --passwordfile=a.txt").0, "keyway open has no option --passwordfile");
+}
+
+/// A verb is the verb wherever the options stand that every verb has, and whatever their values.
+#[test]
+fn a_verb_is_found_behind_the_options_of_all() {
+    for words in [
+        "--progress line ls v",
+        "--log ls --progress none -q ls v",
+        "--progress=none ls v",
+        "ls v --log open",
+    ] {
+        let words: Vec<OsString> =
+            std::iter::once("keyway").chain(words.split(' ')).map(OsString::from).collect();
+        assert_eq!(command_of(&words).0, "keyway ls", "{words:?}");
+    }
+}
+
+#[test]
+fn one_word_too_many_is_told_what_it_may_be() {
+    says(
+        "create 10M y7.hc",
+        "\"y7.hc\" is one word too many",
+        "a size is --size 10M; it goes like this: keyway create [OPTIONS] <PATH>",
+    );
+    says(
+        "close a.hc b.hc",
+        "\"b.hc\" is one word too many",
+        "one volume at a time, or all that are open: keyway close --all",
+    );
 }
 
 #[test]

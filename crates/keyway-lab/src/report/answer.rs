@@ -224,10 +224,14 @@ fn better(best: &Side<'_>, rival: &Side<'_>) -> String {
 }
 
 fn neither(one: &Side<'_>, other: &Side<'_>) -> String {
-    let found = one.beside(other);
+    let (found, sides) = (one.beside(other), [one, other]);
     let (one, other, all) = (one.target, other.target, tests(found.tests()));
     match found {
         _ if found.is_equal() => equal(one, other),
+        // What either takes is known.
+        _ if found.decided() == 0 && sides.iter().all(|side| side.with(Verdict::Undecided).count() == 0) => {
+            format!("{one} or {other}: between them nothing is decided, so choose by who has to read it.")
+        }
         _ if found.decided() == 0 => {
             format!("Between {one} and {other} nothing is decided: there is nothing to choose by yet.")
         }

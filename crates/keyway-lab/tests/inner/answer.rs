@@ -123,6 +123,18 @@ fn what_is_equal_or_open_is_not_chosen() {
         choice(Verdict::Undecided, Verdict::Costs, 0.4),
         "Between veracrypt:aes and bitlocker:aes-xts-128 nothing is decided: there is nothing to choose by yet."
     );
+    let open = |row: Comparison| Comparison { ratio_low: 0.5, ratio_high: 1.5, ..row };
+    let rows = [
+        row("veracrypt:aes", "a", 1.0, Verdict::Costs),
+        row("bitlocker:aes-xts-128", "a", 1.0, Verdict::Costs),
+    ];
+    let told = answer(&document(rows.map(open).to_vec()));
+    assert_eq!(
+        told.get(told.len() - 2).map(String::as_str),
+        Some(
+            "veracrypt:aes or bitlocker:aes-xts-128: between them nothing is decided, so choose by who has to read it."
+        )
+    );
     assert_eq!(
         choice(Verdict::Equal, Verdict::Costs, 0.4),
         "Choose veracrypt:aes: it is faster than bitlocker:aes-xts-128 in 1 of 1 test, and slower in none."

@@ -52,7 +52,7 @@ pub enum ChangeError {
     #[error("the volume has no protector {0}")]
     NoSuchProtector(Guid),
     /// There is one already.
-    #[error("the volume has a {} protector already", .0.name())]
+    #[error("{}", has_one(*.0))]
     HasOne(Protection),
     /// Nothing would open the volume any more.
     #[error("{0} is the last protector that opens this volume: without it nobody can ever open it again")]
@@ -81,8 +81,16 @@ pub enum ChangeError {
     },
 }
 
+fn has_one(protection: Protection) -> String {
+    match protection {
+        Protection::ClearKey => "the volume's protection is suspended already".to_owned(),
+        other => format!("the volume has a {} protector already", other.name()),
+    }
+}
+
 explain! { ChangeError, through Make | Write {
     Self::NoSuchProtector(_) => [NoSuchProtector Request, ListProtectors],
+    Self::HasOne(Protection::ClearKey) => [Exists State, ResumeProtection],
     Self::HasOne(_) => [Exists Request, ChangeThatOne],
     Self::LastProtector(_) => [LastProtector Request, AddAnotherOrErase],
     Self::LastSecret(_) => [LastProtector Request, AddAnother],

@@ -362,7 +362,11 @@ fn assemble(store: &dyn Store, found: Match, request: &UnlockRequest<'_>) -> Res
             (area.layout(header.sector_bytes, cipher)?, area.start)
         }
     };
-    let warnings = warnings(&header, &area, place, suite, hash, store_bytes);
+    let mut warnings = warnings(&header, &area, place, suite, hash, store_bytes);
+    // Nobody tried the main one, of which nothing is known.
+    warnings.retain(|warning| {
+        request.header != HeaderChoice::Backup || !matches!(warning, Warning::BackupHeader(_))
+    });
     let version = header.required_program_version;
     let info = VolumeInfo {
         format: header.format,

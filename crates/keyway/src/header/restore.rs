@@ -114,12 +114,16 @@ impl RestorePlan<'_> {
     }
 
     fn put_back(self) -> Result<Restored, Error> {
-        let Self { locked: volume, from, other_keys, .. } = self;
+        let Self { locked: volume, from, other_keys, file, .. } = self;
         let (from, subject) = match from {
             Origin::BitLocker(backup) => {
                 // By what opens the backup: of the volume's own metadata nothing may be left.
                 let look = || backup.look(&volume.to_look()?).map_err(|e| volume.said(e));
-                let secrets = volume.sources.bitlocker_key_of(&volume.path, volume.secrets, look)?;
+                let secrets = volume.sources.bitlocker_key_of(
+                    file.as_deref().unwrap_or(&volume.path),
+                    volume.secrets,
+                    look,
+                )?;
                 let store = volume.to_change()?;
                 let restored = backup.restore(&store, &UnlockRequest::new(&secrets), other_keys);
                 restored.map_err(|e| volume.said(e))?;

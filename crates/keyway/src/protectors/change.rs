@@ -18,7 +18,7 @@ use keyway_engine::Access;
 use keyway_volume::Weakness;
 use keyway_volume::bitlocker::{
     ChangeError, Guid, LastProtector, Locked, Protection, RecoveryPassword, RewriteError, StartupKey,
-    may_add_beside, may_remove_from,
+    Warning, may_add_beside, may_remove_from,
 };
 use serde::{Serialize, Serializer};
 use std::path::PathBuf;
@@ -239,6 +239,10 @@ pub fn change<'a>(
         _ => Protectors::open(volume, Access::ReadWrite)?,
     };
     plan.warnings.clone_from(&protectors.warnings);
+    if matches!(request, ProtectorRequest::Resume) {
+        // This ends it.
+        plan.warnings.retain(|warning| *warning != Warning::Suspended.to_string());
+    }
     let said = |e: ChangeError| volume.said(e);
     plan.step = match request {
         ProtectorRequest::Add { kind, to, secret, tpm } => {

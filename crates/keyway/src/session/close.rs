@@ -55,7 +55,16 @@ pub fn plan_close(name: Option<&Path>) -> Result<Vec<ClosedVolume>, Error> {
     };
     // As closing it would: whoever looks before wants to know.
     let serving: Vec<_> = list()?.iter().map(|state| state.pid).collect();
-    open.iter().try_for_each(|state| must_be_idle(state, &serving))?;
+    // One that is mounted on another is closed first.
+    let goes_first =
+        |other: &PathBuf| open.iter().filter(|state| state.mountpoint.as_ref() == Some(other)).count();
+    let idle = |state| match must_be_idle(state, &serving) {
+        Err(AttachError::MountedThere { at, other }) if goes_first(&other) > usize::from(at == other) => {
+            Ok(())
+        }
+        idle => idle,
+    };
+    open.iter().try_for_each(idle)?;
     let killed = if name.is_some() && !open.is_empty() { Vec::new() } else { killed(name.as_deref())? };
     let open = open.into_iter().map(|state| ClosedVolume::new(state, false));
     let all: Vec<_> = open.chain(killed.into_iter().map(|state| ClosedVolume::new(state, true))).collect();
@@ -140,7 +149,7 @@ fn close_in_turns(
                 closed = close_so(&name, &Closing { deleted: true, tell });
                 any |= closed.is_ok();
                 done.push((name, closed));
-            } else if let Err(AttachError::Busy { .. }) = closed {
+            } else if let Err(AttachError::Busy { .. } | AttachError::MountedThere { .. }) = closed {
                 busy.push((name, closed));
             } else {
                 any |= closed.is_ok();

@@ -64,6 +64,14 @@ pub enum SessionError {
         /// Who.
         other: OtherUser,
     },
+    /// Another volume is mounted on the folder.
+    #[error("{} is mounted on {} already", .volume.display(), .folder.display())]
+    FolderTaken {
+        /// The folder.
+        folder: PathBuf,
+        /// The other volume.
+        volume: PathBuf,
+    },
     /// The serving process says why it does not serve.
     #[error(transparent)]
     Refused(#[from] SessionRefusal),
@@ -133,6 +141,7 @@ explain! { SessionError, through Refused | HostSecret {
         meaning
     },
     Self::OtherPartition { volume, .. } => [AlreadyOpen InUse, CloseNamed { volume: volume.clone() }; volume],
+    Self::FolderTaken { folder, volume } => [Busy InUse, CloseNamed { volume: volume.clone() }; folder],
     Self::Others { path, other } => [NotPermitted Machine, (close_as(other.user, other.pid, path.clone())); path],
     Self::Lacks { purpose: Purpose::Cache, .. } => [NotPermitted Machine, RootOrNoCache],
     Self::Lacks { lack: Lack { reason: LackReason::NoFusermount, .. }, .. } => [NotPermitted Machine, InstallFuse],

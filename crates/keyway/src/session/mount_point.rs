@@ -1,6 +1,8 @@
 //! The folder that a file system is mounted on.
 
 use crate::error::{Error, Misuse};
+use crate::session::error::SessionError;
+use keyway_attach::session::{SessionState, list};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -31,7 +33,12 @@ pub(super) fn mount_point_to_be(path: &Path) -> Result<PathBuf, Error> {
     if path.symlink_metadata().is_err() && may_be_made(&full, home.as_deref()) {
         return Ok(full);
     }
-    mount_point(path)
+    let folder = mount_point(path)?;
+    // Under another volume nobody would see it, nor could it be closed before that one.
+    match list()?.into_iter().find(|state| state.mountpoint.as_ref() == Some(&folder)) {
+        Some(SessionState { volume, .. }) => Err(SessionError::FolderTaken { folder, volume }.into()),
+        None => Ok(folder),
+    }
 }
 
 /// Makes what [`mount_point_to_be`] says may be made.

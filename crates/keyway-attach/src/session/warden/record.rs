@@ -121,7 +121,11 @@ impl Record {
                 if let (None, Some(device)) = (&self.mountpoint, &self.device) {
                     self.mountpoint = later_mount::place(&folder(), device);
                 }
-                away(&mut self.mountpoint, mount::unmount)
+                let device = self.device.clone();
+                away(&mut self.mountpoint, |at| match &device {
+                    Some(device) => mount::unmount_device(at, device),
+                    None => mount::unmount(at),
+                })
             }
             Action::DetachDevice => {
                 let below = self.cache.clone().or_else(|| self.shown_file()).unwrap_or_default();

@@ -47,6 +47,9 @@ pub(super) fn attaching() -> Vec<Failure> {
     all.extend(nbd.map(|error| Failure::from(E::Nbd(error))));
     all.extend(failures![
         E::AlreadyOpen { volume: volume().into(), mountpoint: None },
+        E::MountedThere { at: "/mnt".into(), other: "/mnt".into() },
+        E::MountedThere { at: "/mnt".into(), other: "/mnt/in".into() },
+        E::MountedThere { at: "/mnt".into(), other: "/srv".into() },
         E::AlreadyOpen { volume: volume().into(), mountpoint: Some("/mnt".into()) },
         E::Taken { volume: v(), by: InUse::by(&v(), Use::Swap) },
         E::Busy { what: "/mnt".to_owned(), users: Vec::new() },
@@ -100,6 +103,7 @@ pub(super) fn serving() -> Vec<Failure> {
         SessionError::OtherPartition { volume: v(), open: 2 },
         SessionError::Others { path: v(), other: OtherUser { user: 0, pid: 77 } },
         SessionError::Others { path: v(), other: OtherUser { user: 123_456, pid: 77 } },
+        SessionError::FolderTaken { folder: "/mnt".into(), volume: v() },
         SessionError::NotAttachable,
         SessionError::MountNeedsRoot,
         SessionError::NoWriter { filesystem: FileSystemKind::Ntfs, root: false },

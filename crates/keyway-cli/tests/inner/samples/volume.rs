@@ -267,6 +267,7 @@ pub(super) fn changing() -> Vec<Failure> {
         Change::Make(ProtectError::Stopped),
         Change::NoSuchProtector(id(1)),
         Change::HasOne(Protection::Password),
+        Change::HasOne(Protection::ClearKey),
         Change::LastProtector(id(1)),
         Change::LastSecret(id(1)),
         Change::NotSuspended,
