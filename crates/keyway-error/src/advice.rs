@@ -137,6 +137,7 @@ advice! {
     RunUdev = "run-udev": "Something must make device nodes.",
     ReachFiles { filesystem: String } = "reach-files":
         "Nothing here mounts this file system: its files are reached without mounting it, or by what has a driver.",
+    OwnFolder = "own-folder": "Take a folder that this user may write to.",
     LookInside = "look-inside": "Open it without mounting and look.",
     ListOpen = "list-open": "See what is open.",
     RemoveOrRuntimeFolder = "remove-or-runtime-folder": "Move what is there away, or name another.",

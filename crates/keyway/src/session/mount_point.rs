@@ -2,7 +2,9 @@
 
 use crate::error::{Error, Misuse};
 use crate::session::error::SessionError;
+use keyway_attach::AttachError;
 use keyway_attach::session::{SessionState, list};
+use keyway_error::Advice;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -39,6 +41,17 @@ pub(super) fn mount_point_to_be(path: &Path) -> Result<PathBuf, Error> {
         Some(SessionState { volume, .. }) => Err(SessionError::FolderTaken { folder, volume }.into()),
         None => Ok(folder),
     }
+}
+
+/// Whether this user may show files on that folder: fusermount3 wants whoever is not root to have the right to write there.
+pub(super) fn may_mount_on(folder: &Path) -> Result<(), Error> {
+    if rustix::process::geteuid().is_root() || !folder.is_dir() {
+        return Ok(());
+    }
+    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).map_err(|source| {
+        let what = format!("mount on {}", folder.display());
+        AttachError::NotPermitted { what, source: source.into(), advice: Advice::OwnFolder }.into()
+    })
 }
 
 /// Makes what [`mount_point_to_be`] says may be made.

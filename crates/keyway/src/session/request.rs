@@ -3,7 +3,7 @@
 
 use super::error::{Purpose, SessionError};
 use super::in_use::{naming_the_open_one, refuse_if_open, refuse_if_taken};
-use super::mount_point::mount_point_to_be;
+use super::mount_point::{may_mount_on, mount_point_to_be};
 use super::plan::{AttachChoice, SessionPlan};
 use crate::error::{Error, Misuse};
 use crate::key_file::must_be_new;
@@ -123,6 +123,9 @@ impl AttachRequest {
             return Err(Misuse::IdleClients.into());
         }
         let mount = self.mount.as_deref().map(mount_point_to_be).transpose()?;
+        if way.attachment == Attachment::Files {
+            mount.as_deref().map_or(Ok(()), may_mount_on)?;
+        }
         if self.discards && self.protect_hidden {
             return Err(Misuse::DiscardsAroundHidden.into());
         }
