@@ -76,7 +76,7 @@ fn what_is_open_by_one_name_is_busy_by_every_other() {
     cli.fails(
         6,
         "busy",
-        "closes a volume that is open",
+        "close it first: keyway close",
         &format!("create {d} --quick --filesystem none --yes --password-file @pw"),
     );
     cli.fails(

@@ -236,6 +236,20 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_over_a_mount_is_the_last_that_is_over_or_in_it() {
+        let mount = |at: &str, source: &str| Mount { device: (0, 1), at: at.into(), source: source.into() };
+        let over = |mounts: &[Mount]| mounted_over(mounts, Path::new("/m"), Path::new("ours"));
+        let mut mounts =
+            vec![mount("/", "root"), mount("/m", "before"), mount("/m", "ours"), mount("/mnt", "x")];
+        assert_eq!(over(&mounts), None);
+        for at in ["/m/in", "/m"] {
+            mounts.push(mount(at, "theirs"));
+            assert_eq!(over(&mounts).as_deref(), Some(Path::new(at)));
+        }
+        assert_eq!(over(&mounts[..2]), None, "it is not mounted there");
+    }
+
+    #[test]
     fn swaps_are_read_past_the_heading() {
         let text = b"Filename\tType\n/dev/sda2      partition\t1\n/my\\040swap file\t2\n";
         assert_eq!(swap_paths(text), [Path::new("/dev/sda2"), Path::new("/my swap")]);

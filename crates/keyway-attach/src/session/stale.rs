@@ -161,12 +161,9 @@ fn take_away_mapping(state: &SessionState, unmount: bool) -> Result<(), AttachEr
     if state.attachment != dmcrypt::ATTACHMENT {
         return Ok(());
     }
-    let mounted = keyway_sys::mounts().unwrap_or_default();
     // Only where it is still this device's: somebody else may use the folder by now.
-    if let (true, Some(device), Some(at)) = (unmount, &state.device, &state.mountpoint)
-        && mounted.iter().any(|mount| mount.at == *at && mount.source == *device)
-    {
-        mount::unmount(at)?;
+    if let (true, Some(device), Some(at)) = (unmount, &state.device, &state.mountpoint) {
+        mount::unmount_device(at, device)?;
     }
     dmcrypt::remove_stale(&state.id)
 }
