@@ -249,8 +249,11 @@ pub(crate) fn refuse_further_mounts(at: &Path, device: &Path) -> Result<(), Atta
 
 /// Takes every mount of the device away, in use or not: its medium is gone.
 pub(crate) fn abandon(device: &Path) {
-    for mount in keyway_sys::mounts().unwrap_or_default().iter().rev() {
-        if mount.source == device {
+    let mounts = keyway_sys::mounts().unwrap_or_default();
+    // Under somebody else's it stays: what would go is theirs.
+    let covered = |at: &Path| mounted_over(&mounts, at, device).is_some_and(|over| over == at);
+    for mount in mounts.iter().rev() {
+        if mount.source == device && !covered(&mount.at) {
             // What can't be unmounted lazily can't be helped; the device's detaching reports it.
             let _ = rustix::mount::unmount(&mount.at, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW);
         }
