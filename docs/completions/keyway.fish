@@ -1694,3 +1694,12 @@ complete -c keyway -n "__fish_keyway_using_subcommand doctor" -s q -l quiet -d '
 complete -c keyway -n "__fish_keyway_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c keyway -n "__fish_keyway_using_subcommand close" -f -a "(keyway status --json 2>/dev/null | string replace -rf '^ *\"(?:volume|device|mountpoint)\": \"([^\"\\\\]*)\",?$' '\$1')"
 complete -c keyway -n "__fish_keyway_using_subcommand status" -f -a "(keyway status --json 2>/dev/null | string replace -rf '^ *\"(?:volume|device|mountpoint)\": \"([^\"\\\\]*)\",?$' '\$1')"
+complete -c keyway -n "__fish_keyway_using_subcommand close" -a "(keyway favourite list --json 2>/dev/null | string replace -rf '^ *\"name\": \"([^\"\\\\]*)\",?$' '\$1')"
+complete -c keyway -n "__fish_keyway_using_subcommand status" -a "(keyway favourite list --json 2>/dev/null | string replace -rf '^ *\"name\": \"([^\"\\\\]*)\",?$' '\$1')"
+complete -c keyway -n "__fish_keyway_using_subcommand open" -a "(keyway favourite list --json 2>/dev/null | string replace -rf '^ *\"name\": \"([^\"\\\\]*)\",?$' '\$1')"
+complete -c keyway -n "__fish_keyway_using_subcommand info" -a "(keyway favourite list --json 2>/dev/null | string replace -rf '^ *\"name\": \"([^\"\\\\]*)\",?$' '\$1')"
+complete -c keyway -n "__fish_keyway_using_subcommand cat" -a "(keyway favourite list --json 2>/dev/null | string replace -rf '^ *\"name\": \"([^\"\\\\]*)\",?$' '\$1')"
+complete -c keyway -n "__fish_keyway_using_subcommand ls" -a "(keyway favourite list --json 2>/dev/null | string replace -rf '^ *\"name\": \"([^\"\\\\]*)\",?$' '\$1')"
+complete -c keyway -n "__fish_keyway_using_subcommand get" -a "(keyway favourite list --json 2>/dev/null | string replace -rf '^ *\"name\": \"([^\"\\\\]*)\",?$' '\$1')"
+complete -c keyway -n "__fish_keyway_using_subcommand put" -a "(keyway favourite list --json 2>/dev/null | string replace -rf '^ *\"name\": \"([^\"\\\\]*)\",?$' '\$1')"
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from remove" -a "(keyway favourite list --json 2>/dev/null | string replace -rf '^ *\"name\": \"([^\"\\\\]*)\",?$' '\$1')"

@@ -85,8 +85,7 @@ pub(crate) fn one(path: &Path, status: &VolumeStatus) -> String {
     let (mut name, mut rows) = (path, windows_fields(status));
     rows.extend(status.resume_with.iter().map(|with| ("  what to do", format!("{with}; nothing is lost"))));
     rows.extend(status.killed.iter().map(|volume| ("  attention", dead("killed", volume))));
-    let theirs = |other: &OtherUser| format!("none of yours; {other} has it open (process {})", other.pid);
-    rows.extend(status.other_user.iter().map(|other| ("  attention", theirs(other))));
+    rows.extend(status.other_user.iter().map(|other| ("  attention", other.to_string())));
     if let Some(open) = &status.session {
         name = &open.state.volume;
         rows.extend(places(&open.state, true));

@@ -57,6 +57,10 @@ const CLAIMS: &[(&str, &str)] = &[
         "Of what another user has open both end with 5",
         "what_root_has_open_is_not_permitted_to_others_and_not_closed",
     ),
+    (
+        "Of what the same user has open with sessions in another folder",
+        "who_has_it_open_from_elsewhere_hears_the_command_that_closes_it",
+    ),
     ("A recovery password that can't be one", "each_wrong_secret_has_its_code_and_its_word"),
     ("`--tpm` asks", "a_tpm_alone_opens_it tpm_pin_and_startup_key_open_it"),
     ("Nothing of the password itself is shown.", "a_slip_is_told_and_found_in_both_formats"),

@@ -193,6 +193,48 @@ fn who_has_none_open_hears_that_root_has() {
 }
 
 #[test]
+fn who_may_only_read_what_root_has_open_hears_of_root_first() {
+    let Some((cli, theirs)) = shared() else { return };
+    std::fs::set_permissions(cli.path("v"), PermissionsExt::from_mode(0o644)).expect("ours");
+    cli.ends(0, &format!("open @v {WITH}"));
+    for words in [
+        format!("open @v {WITH}"),
+        format!("open @v --read-only {WITH}"),
+        "encrypt @v --password-file @pw".to_owned(),
+    ] {
+        let Ok(done) = by_them(&cli, &theirs, &words).output() else {
+            return keyway_testkit::leave_out("another user can't run the program here");
+        };
+        let told = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(told.contains("root") || told.contains("user 0"), "{words}: {told}");
+        assert!(told.contains("`sudo keyway close "), "{words}: {told}");
+    }
+    cli.ends(0, "close @v");
+}
+
+#[test]
+fn who_has_it_open_from_elsewhere_hears_the_command_that_closes_it() {
+    let Some(cli) = volume() else { return };
+    let elsewhere = tempfile::tempdir().expect("temp");
+    let there = |words: &str| {
+        let mut command = cli.command(cli.words(words));
+        command.env("KEYWAY_RUNTIME_DIR", elsewhere.path().join("run"));
+        cli_support::checked(&mut command);
+    };
+    there(&format!("open @v {WITH}"));
+    let closes = format!("`env KEYWAY_RUNTIME_DIR={} ", elsewhere.path().join("run").display());
+    for words in ["close @v", "close @v --if-open", "close @v --exit-code", &format!("open @v {WITH}")] {
+        cli.fails(6, if words.starts_with("open") { "busy" } else { "already-open" }, &closes, words);
+    }
+    let told = String::from_utf8_lossy(&cli.ends(6, "status @v --exit-code").stdout).into_owned();
+    assert!(told.contains("open, with your sessions in another folder than here (process "), "{told}");
+    // By its variables it is closed; then nobody has it.
+    there("close @v");
+    cli.fails(1, "not-open", "", "close @v");
+    cli.ends(7, "status @v --exit-code");
+}
+
+#[test]
 fn another_user_is_kept_out_too() {
     let Some((cli, theirs)) = shared() else { return };
     let device = Loop::on(&cli.path("v"));

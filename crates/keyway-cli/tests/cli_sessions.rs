@@ -524,6 +524,33 @@ fn what_is_open_is_mounted_later() {
     cli.ends(0, "close @v");
 }
 
+#[test]
+fn the_folder_that_close_is_called_in_is_closed() {
+    if !require_root() || !has_fuse() || require_tool("mkfs.ext4").is_none() {
+        return;
+    }
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    let with = "--attach fuse --password-file @pw --pim 1";
+    cli.ends(0, "create @v --size 24M --quick --filesystem ext4 --password-file @pw --pim 1");
+    std::fs::create_dir(cli.path("mnt")).expect("a folder");
+    for words in ["close .", "close --all", "close @v"] {
+        cli.ends(0, &format!("open @v @mnt {with}"));
+        let mut close = cli.command(cli.words(words));
+        cli_support::checked(close.current_dir(cli.path("mnt").join("lost+found/..")));
+        assert!(!cli.path("mnt").join("lost+found").exists(), "{words}");
+    }
+    // Whoever else works there is told, and `close` itself is not.
+    cli.ends(0, &format!("open @v @mnt {with}"));
+    let mut shell = Command::new("sh");
+    shell.args(["-c", r#""$0" close .; echo "$?""#, env!("CARGO_BIN_EXE_keyway")]);
+    shell.env("KEYWAY_RUNTIME_DIR", cli.keyway.runtime_folder().join("sessions"));
+    let done = shell.current_dir(cli.path("mnt")).output().expect("sh");
+    let told = text(&done.stderr);
+    assert!(done.stdout == b"6\n" && told.contains("sh (") && !told.contains("keyway ("), "{told}");
+    cli.ends(0, "close @v");
+}
+
 /// What else is mounted on its folder, in it, or of it, is not taken away with a volume, and nothing of the volume is while
 /// that is there.
 #[test]

@@ -34,7 +34,8 @@ pub(crate) fn mount(device: &Path, on: &OwnedFd, driver: &Driver, read_only: boo
     }
 }
 
-/// Unmounts what that device has on the folder, and removes that. `lazily`: whoever uses it loses it.
+/// Unmounts what that device has on the folder, and removes that. `lazily`: whoever uses it loses it, and what somebody else
+/// has mounted over it stays all the same.
 ///
 /// # Errors
 /// [`Kind::Busy`], with nothing changed.
@@ -43,7 +44,7 @@ pub(crate) fn take_down(folder: &Path, device: &Path, lazily: bool) -> Result<()
     let began = Instant::now();
     while is_mounted(folder, device) {
         let over = || keyway_sys::mounted_over(&keyway_sys::mounts().unwrap_or_default(), folder, device);
-        if let Some(other) = over().filter(|_| !lazily) {
+        if let Some(other) = over().filter(|over| !lazily || over == folder) {
             return Err(Kind::Busy.says(format!("something else is mounted at {}", other.display())));
         }
         match rustix::mount::unmount(folder, UnmountFlags::NOFOLLOW | more) {

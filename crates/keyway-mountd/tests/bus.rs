@@ -141,6 +141,30 @@ fn with_the_caller_goes_all_that_it_had_and_nothing_of_anybody_elses() {
     nothing_is_left(&bus, "nobody", &two);
 }
 
+/// What somebody else has mounted over a folder does not go with what is below it: not when that is unmounted, and not when
+/// its caller is gone.
+#[test]
+fn what_else_is_mounted_over_it_stays() {
+    let Some(bus) = bus() else { return };
+    let Some(file) = image(&bus, NOBODY, "image", 16, &EXT4) else { return };
+    let mut client = Client::start(&bus, NOBODY);
+    let at = client.mounts(&file);
+    assert!(does(bus.inside("mount").args(["-t", "tmpfs", "theirs", &at])));
+    let kept = || bus.mounts().lines().any(|line| line.starts_with(&format!("theirs {at} ")));
+    let refused = client.asks(&format!("unmount {at}"));
+    assert!(refused.contains("something else is mounted at") && kept(), "{refused}");
+    client.kill();
+    // The helper hears of it a moment later: one that is mounted after that was answered behind it.
+    let Some(second) = image(&bus, NOBODY, "second", 16, &EXT4) else { return };
+    let mut last = Client::start(&bus, NOBODY);
+    let other = last.mounts(&second);
+    assert_eq!(last.asks(&format!("unmount {other}")), "ok");
+    assert!(kept(), "{}", bus.mounts());
+    // Below it the volume is as it was, and its device goes with the last mount.
+    assert!(does(bus.inside("umount").arg(&at)) && does(bus.inside("umount").arg(&at)), "{}", bus.mounts());
+    wait_until("its device is gone", || loops(&file).is_empty());
+}
+
 #[test]
 fn who_goes_at_whatever_moment_leaves_nothing() {
     let Some(bus) = bus() else { return };

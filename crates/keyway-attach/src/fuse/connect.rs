@@ -109,8 +109,13 @@ fn receive_descriptor(socket: &UnixStream) -> io::Result<Option<OwnedFd>> {
     Ok(descriptors.next())
 }
 
-/// Takes the mount at `at` away; `lazily` also when it is busy or its server is dead.
+/// Takes the mount at `at` away; `lazily` also when it is busy or its server is dead. Under somebody else's mount it stays
+/// then: what would go is theirs.
 pub(crate) fn disconnect(at: &Path, lazily: bool) -> Result<(), AttachError> {
+    let mounts = || keyway_sys::mounts().unwrap_or_default();
+    if lazily && keyway_sys::mounted_over(&mounts(), at, Path::new(SOURCE)).is_some_and(|over| over == at) {
+        return Ok(());
+    }
     let fail = |e: io::Error| AttachError::io(format!("unmount {}", at.display()), e);
     if rustix::process::geteuid().is_root() {
         let flags = if lazily { UnmountFlags::DETACH } else { UnmountFlags::empty() };

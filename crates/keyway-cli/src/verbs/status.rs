@@ -43,7 +43,7 @@ fn all(out: Output) -> Result<(), Failure> {
 
 fn one(name: &Path, args: &Args, out: Output) -> Result<(), Failure> {
     let status = AnyStatus::of(name, args.partition, args.journal.path())?;
-    let (is_open, is_others) = (status.is_open(), status.is_others());
+    let (is_open, others) = (status.is_open(), status.other().map(|other| other.elsewhere.is_some()));
     match status {
         AnyStatus::Volume(status) => out.result(&document(&status), || status_words::one(name, &status)),
         AnyStatus::Converting { path, found, open } => {
@@ -55,7 +55,11 @@ fn one(name: &Path, args: &Args, out: Output) -> Result<(), Failure> {
         }
     }?;
     // All is told already.
-    let code = if is_others { Exit::NotPermitted } else { Exit::NotOpen };
+    let code = match others {
+        Some(true) => Exit::Busy,
+        Some(false) => Exit::NotPermitted,
+        None => Exit::NotOpen,
+    };
     if is_open || !args.exit_code { Ok(()) } else { Err(Failure::new(code, "", "")) }
 }
 

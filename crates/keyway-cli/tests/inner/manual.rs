@@ -144,13 +144,25 @@ const PATHS: &str = r#"_keyway_paths() {
 
 /// The verbs that take what is open.
 const OF_OPEN: [&str; 2] = ["close", "status"];
+/// The other verbs that take a favourite's name; the last as the second word.
+const OF_FAVOURITES: [&str; 7] = ["open", "info", "cat", "ls", "get", "put", "favourite__subcmd__remove"];
 
-/// What is open, by the program's own word: names with quotes in them are not offered.
-const OPEN_OF_BASH: &str = r#"_keyway_open() {
+/// What is open and the favourites' names, by the program's own word: names with quotes in them are not offered.
+const OPEN_OF_BASH: &str = r#"_keyway_favourites() {
+    keyway favourite list --json 2>/dev/null | sed -n 's/^ *"name": "\([^"\\]*\)",\{0,1\}$/\1/p'
+}
+
+_keyway_volumes() {
+    _keyway_paths "$1"
+    local IFS=$'\n'
+    COMPREPLY+=($(compgen -W "$(_keyway_favourites)" -- "$1"))
+}
+
+_keyway_open() {
     local IFS=$'\n'
     local open="$(keyway status --json 2>/dev/null |
         sed -n 's/^ *"\(volume\|device\|mountpoint\)": "\([^"\\]*\)",\{0,1\}$/\2/p')"
-    COMPREPLY=($(compgen -W "${open}" -- "$1"))
+    COMPREPLY=($(compgen -W "${open}" -- "$1") $(compgen -W "$(_keyway_favourites)" -- "$1"))
     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
         compopt -o filenames 2>/dev/null
     fi
@@ -164,9 +176,36 @@ const OPEN_IN_BASH: &str = r#"            if [[ ${cur} != -* && ! ${prev} =~ ^--
             fi
 "#;
 
+/// A favourite, or a file: the first word behind the verb.
+const VOLUME_IN_BASH: &str = r#"            if [[ ${cur} != -* && ${prev} =~ ^(open|info|cat|ls|get|put)$ ]] ; then
+                _keyway_volumes "${cur}"
+                return 0
+            fi
+"#;
+
+const FAVOURITE_IN_BASH: &str = r#"            if [[ ${cur} != -* ]] ; then
+                COMPREPLY=($(compgen -W "$(_keyway_favourites)" -- "${cur}"))
+                return 0
+            fi
+"#;
+
 /// The same for zsh.
-const OPEN_OF_ZSH: &str = r#"(( $+functions[_keyway_open] )) ||
+const OPEN_OF_ZSH: &str = r#"(( $+functions[_keyway_favourites] )) ||
+_keyway_favourites() {
+    local -a favourites
+    favourites=(${(f)"$(keyway favourite list --json 2>/dev/null | sed -n 's/^ *"name": "\([^"\\]*\)",\{0,1\}$/\1/p')"})
+    compadd -a favourites
+}
+
+(( $+functions[_keyway_volumes] )) ||
+_keyway_volumes() {
+    _keyway_favourites
+    _files
+}
+
+(( $+functions[_keyway_open] )) ||
 _keyway_open() {
+    _keyway_favourites
     local -a open
     open=(${(f)"$(keyway status --json 2>/dev/null |
         sed -n 's/^ *"\(volume\|device\|mountpoint\)": "\([^"\\]*\)",\{0,1\}$/\2/p')"})
@@ -175,7 +214,10 @@ _keyway_open() {
 
 "#;
 
-/// The same for fish.
+/// The same for fish: of favourites, and of what is open.
+const FAVOURITES_OF_FISH: &str = r#"complete -c keyway -n "__fish_keyway_using_subcommand VERB" -a "(keyway favourite list --json 2>/dev/null | string replace -rf '^ *\"name\": \"([^\"\\\\]*)\",?$' '\$1')"
+"#;
+
 const OPEN_OF_FISH: &str = r#"complete -c keyway -n "__fish_keyway_using_subcommand VERB" -f -a "(keyway status --json 2>/dev/null | string replace -rf '^ *\"(?:volume|device|mountpoint)\": \"([^\"\\\\]*)\",?$' '\$1')"
 "#;
 
@@ -261,6 +303,12 @@ fn the_shells_complete_verbs_and_options() {
         assert_eq!(once.matches(&begins).count(), 1, "{verb}");
         once = once.replace(&begins, &format!("{begins}{OPEN_IN_BASH}"));
     }
+    for verb in OF_FAVOURITES {
+        let begins = format!("        keyway__subcmd__{verb})\n");
+        assert_eq!(once.matches(&begins).count(), 1, "{verb}");
+        let first = if verb.contains("remove") { FAVOURITE_IN_BASH } else { VOLUME_IN_BASH };
+        once = once.replace(&begins, &format!("{begins}{first}"));
+    }
     std::fs::write(&bash, format!("{PATHS}{OPEN_OF_BASH}{once}")).expect("written");
     let zsh = made.path().join("_keyway");
     let mut script = std::fs::read_to_string(&zsh).expect("made");
@@ -269,13 +317,27 @@ fn the_shells_complete_verbs_and_options() {
         assert_eq!(script.matches(argument).count(), 1, "{argument}");
         script = script.replace(argument, &argument.replace(":_files", ":_keyway_open"));
     }
+    let volume = "':volume -- The volume'\\''s file or block device:_files'";
+    assert!(script.matches(volume).count() >= OF_FAVOURITES.len() - 2, "a volume is named in other words");
+    script = script.replace(volume, &volume.replace(":_files", ":_keyway_volumes"));
+    let favourite = "':name -- Its name:_default'";
+    assert_eq!(script.matches(favourite).count(), 1);
+    script = script.replace(favourite, "':name -- Its name:_keyway_favourites'");
     let ends = "if [ \"$funcstack[1]\" = \"_keyway\" ]; then";
     assert_eq!(script.matches(ends).count(), 1);
     std::fs::write(&zsh, script.replace(ends, &format!("{OPEN_OF_ZSH}{ends}"))).expect("written");
     let fish = made.path().join("keyway.fish");
     let script = std::fs::read_to_string(&fish).expect("made");
     let open = OF_OPEN.map(|verb| OPEN_OF_FISH.replace("VERB", verb)).concat();
-    std::fs::write(&fish, format!("{}\n{open}", script.trim_end())).expect("written");
+    let named = OF_OPEN.into_iter().chain(OF_FAVOURITES).map(|verb| verb.rsplit("__").next().unwrap_or(verb));
+    let named: String = named
+        .map(|verb| match verb {
+            "remove" => "favourite; and __fish_seen_subcommand_from remove",
+            verb => verb,
+        })
+        .map(|verb| FAVOURITES_OF_FISH.replace("VERB", verb))
+        .collect();
+    std::fs::write(&fish, format!("{}\n{open}{named}", script.trim_end())).expect("written");
     kept("completions", &files(made.path()));
     let named = tempfile::tempdir().expect("a folder");
     let bytes = |words: &str, at: usize| {
@@ -314,10 +376,14 @@ fn the_shells_complete_verbs_and_options() {
         assert_eq!(found, all, "{words}");
     }
     // What is open, and what is converted; the program is asked.
-    let asked = "keyway() { printf '%s\\n' '{' ' \"device\": null,' ' \"mountpoint\": \"/mnt/a b\",' \
-                 ' \"volume\": \"/home/v.hc\"' ' \"format\": \"veracrypt\"' '}'; }";
+    let asked = "keyway() { if [ $1 = favourite ]; then printf '%s\\n' '  \"name\": \"heap\",' ' \"volume\": \"/h\"'; else \
+                 printf '%s\\n' '{' ' \"device\": null,' ' \"mountpoint\": \"/mnt/a b\",' \
+                 ' \"volume\": \"/home/v.hc\"' ' \"format\": \"veracrypt\"' '}'; fi; }";
     for (words, at, all) in [
-        ("close ''", 2, &["/mnt/a b", "/home/v.hc"][..]),
+        ("close ''", 2, &["/mnt/a b", "/home/v.hc", "heap"][..]),
+        ("open he", 2, &["heap"]),
+        ("ls /nowhere/he", 2, &[""]),
+        ("favourite remove h", 3, &["heap"]),
         ("close --if-open /h", 3, &["/home/v.hc"]),
         ("status /mnt", 2, &["/mnt/a b"]),
     ] {

@@ -1,6 +1,7 @@
 //! What a name stands for: an open volume, one that is not, or one that is half converted.
 
 use super::in_use::other_partition;
+use super::others::OtherUser;
 use super::overview::{OpenVolume, VolumeStatus, WaitingVolume};
 use crate::disk::{self, Disk, DiskPartition};
 use crate::error::Error;
@@ -68,9 +69,12 @@ impl AnyStatus {
         Ok(Self::Volume(Box::new(status)))
     }
 
-    /// Whether somebody else has it open.
-    pub fn is_others(&self) -> bool {
-        matches!(self, Self::Volume(status) if status.other_user.is_some())
+    /// Who else has it open: another user, or this one with sessions in another folder.
+    pub fn other(&self) -> Option<&OtherUser> {
+        match self {
+            Self::Volume(status) => status.other_user.as_ref(),
+            Self::Converting { .. } => None,
+        }
     }
 
     /// Whether somebody of this user serves it now.

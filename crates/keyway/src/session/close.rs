@@ -86,7 +86,7 @@ pub struct ClosedEach {
 
 /// Closes the volume of that name, or everything that this user has open, side by side: none waits for another one's
 /// medium, and one that can't be closed does not keep the others open. One that another is inside of is tried again when
-/// that has gone. `tell` hears whom it waits for; `destroy` is asked of a volume whose file was deleted, and that nobody
+/// that has gone. A process that works in a volume's folder leaves it for `/`: it would be in its own way. `tell` hears whom it waits for; `destroy` is asked of a volume whose file was deleted, and that nobody
 /// can open again.
 ///
 /// # Errors
@@ -97,8 +97,8 @@ pub fn close_each(
     destroy: impl FnMut(&str) -> bool,
 ) -> Result<ClosedEach, Error> {
     let names = match name {
-        Some(name) => vec![open_name(name)?],
-        None => list()?.into_iter().map(|state| state.id.into()).collect(),
+        Some(name) => vec![leave(open_name(name)?)?],
+        None => list()?.into_iter().map(|state| leave(state.id.into())).collect::<Result<_, _>>()?,
     };
     let mut all = ClosedEach::default();
     for (path, done) in close_in_turns(names, tell, destroy) {
@@ -119,6 +119,17 @@ pub fn close_each(
         all.closed.extend(clean_stale()?.into_iter().map(|state| ClosedVolume::new(state, true)));
     }
     Ok(all)
+}
+
+/// Leaves the volume of that name, if it is this process's working folder. Returns the name that it has from anywhere.
+fn leave(name: PathBuf) -> Result<PathBuf, Error> {
+    let mounted = find(&name)?.and_then(|state| Some((state.id, state.mountpoint?)));
+    let is_here = |at: &Path| std::env::current_dir().is_ok_and(|here| here.starts_with(at));
+    match mounted {
+        // Where it can't be left, the volume is in use, and that is told.
+        Some((id, at)) if is_here(&at) && std::env::set_current_dir("/").is_ok() => Ok(id.into()),
+        _ => Ok(name),
+    }
 }
 
 /// Says of a volume that is not open who else has it open.

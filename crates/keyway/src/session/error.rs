@@ -7,7 +7,7 @@ use keyway_attach::session::{Lack, LackReason, Need, Wish};
 use keyway_attach::user_mount;
 use keyway_error::{Advice, Kind, explain};
 use keyway_fs::FileSystemKind;
-use keyway_store::{StoreError, close_as};
+use keyway_store::StoreError;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -56,8 +56,8 @@ pub enum SessionError {
         /// The partition's number.
         open: u32,
     },
-    /// No volume of this user's; somebody else has it.
-    #[error("{} is none of yours; {other} has it open (process {})", .path.display(), .other.pid)]
+    /// No volume of this user's sessions here; somebody else has it, or this user with others.
+    #[error("{} is {other}", .path.display())]
     Others {
         /// The volume.
         path: PathBuf,
@@ -142,7 +142,8 @@ explain! { SessionError, through Refused | HostSecret {
     },
     Self::OtherPartition { volume, .. } => [AlreadyOpen InUse, CloseNamed { volume: volume.clone() }; volume],
     Self::FolderTaken { folder, volume } => [Busy InUse, CloseNamed { volume: volume.clone() }; folder],
-    Self::Others { path, other } => [NotPermitted Machine, (close_as(other.user, other.pid, path.clone())); path],
+    Self::Others { path, other } if other.elsewhere.is_some() => [AlreadyOpen InUse, (other.close(path)); path],
+    Self::Others { path, other } => [NotPermitted Machine, (other.close(path)); path],
     Self::Lacks { purpose: Purpose::Cache, .. } => [NotPermitted Machine, RootOrNoCache],
     Self::Lacks { lack: Lack { reason: LackReason::NoFusermount, .. }, .. } => [NotPermitted Machine, InstallFuse],
     Self::Lacks { purpose: Purpose::Mount, lack: Lack { need: Need::LoopDevice, .. } } => [NotPermitted Machine, RootOrFile],

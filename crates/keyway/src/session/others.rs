@@ -1,5 +1,8 @@
-//! Volumes that other users have open. Their sessions are nobody else's to look at; that they hold a file anybody sees.
+//! Volumes that other users have open, or this one with sessions in another folder. Their sessions are nobody else's to look at;
+//! that they hold a file anybody sees.
 
+use keyway_error::Advice;
+use keyway_store::{close_as, serves_elsewhere};
 use keyway_sys::write_locked_by;
 use rustix::process::geteuid;
 use serde::Serialize;
@@ -13,21 +16,30 @@ use std::path::Path;
 const NAME: &[u8] = b"keyway";
 const ROOT: u32 = 0;
 
-/// Another user's process that has a volume.
+/// A process that has a volume and is none of this user's sessions here: another user's, or one of this user's with its sessions
+/// in another folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct OtherUser {
     /// The user's number.
     pub user: u32,
     /// The process's.
     pub pid: u32,
+    /// It is this user's own, with its sessions where these variables say, in words for `env`.
+    #[serde(skip)]
+    pub elsewhere: Option<String>,
 }
 
+/// "none of yours; root has it open (process 7)".
 impl fmt::Display for OtherUser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.user {
-            ROOT => f.write_str("root"),
-            user => write!(f, "user {user}"),
+            _ if self.elsewhere.is_some() => {
+                f.write_str("open, with your sessions in another folder than here")?
+            }
+            ROOT => f.write_str("none of yours; root has it open")?,
+            user => write!(f, "none of yours; user {user} has it open")?,
         }
+        write!(f, " (process {})", self.pid)
     }
 }
 
@@ -35,6 +47,15 @@ impl OtherUser {
     /// Whoever else has the volume at `path` for writing, where that is a process of ours.
     pub fn having(path: &Path) -> Option<Self> {
         Self::of(write_locked_by(path)?.pid)
+    }
+
+    /// What closes the volume that it has.
+    pub(super) fn close(&self, path: &Path) -> Advice {
+        let path = path.to_owned();
+        match self.elsewhere.clone() {
+            Some(variables) => Advice::CloseElsewhere { variables, path },
+            None => close_as(self.user, self.pid, path),
+        }
     }
 
     /// Root's processes, as another user sees them.
@@ -46,7 +67,10 @@ impl OtherUser {
             let (kind, _, _, pid) = (words.next()?, words.next()?, words.next()?, words.next()?);
             pid.parse().ok().filter(|_| kind == "FLOCK")
         });
-        let all: BTreeSet<Self> = pids.filter_map(Self::of).filter(|other| other.user == ROOT).collect();
+        let all: BTreeSet<Self> = pids
+            .filter_map(Self::of)
+            .filter(|other| other.user == ROOT && other.elsewhere.is_none())
+            .collect();
         all.into_iter().collect()
     }
 
@@ -55,6 +79,9 @@ impl OtherUser {
         let line = read(format!("/proc/{pid}/cmdline")).ok()?;
         let program = line.split(|byte| *byte == 0).next()?;
         let is_ours = program.rsplit(|byte| *byte == b'/').next() == Some(NAME);
-        (is_ours && user != geteuid().as_raw()).then_some(Self { user, pid })
+        let elsewhere = (user == geteuid().as_raw()).then(|| serves_elsewhere(pid));
+        // This user's own that is here is no other's.
+        let is_other = elsewhere.as_ref().is_none_or(Option::is_some);
+        (is_ours && is_other).then_some(Self { user, pid, elsewhere: elsewhere.flatten() })
     }
 }

@@ -161,7 +161,11 @@ impl AttachRequest {
     fn look(&self, read_only: bool) -> Result<(), Error> {
         medium::must_exist(&self.volume)?;
         if !read_only {
-            medium::must_be_writable(&self.volume).map_err(|e| Error::CanOnlyBeRead(Box::new(e)))?;
+            let could_be_read = |e| match e {
+                Error::Session(e) => e.into(),
+                e => Error::CanOnlyBeRead(Box::new(e)),
+            };
+            medium::must_be_writable(&self.volume).map_err(could_be_read)?;
         }
         let access = if read_only { Access::ReadOnly } else { Access::ReadWrite };
         // Its session needs one: said before anybody types a password.

@@ -88,6 +88,10 @@ pub(super) fn attaching() -> Vec<Failure> {
 
 pub(super) fn serving() -> Vec<Failure> {
     let taken = |volume| SessionError::Taken { error: failed(Operation::Open), volume };
+    let others = |user, elsewhere: Option<&str>| SessionError::Others {
+        path: v(),
+        other: OtherUser { user, pid: 77, elsewhere: elsewhere.map(str::to_owned) },
+    };
     let lacks =
         |purpose, need, reason| Failure::from(SessionError::Lacks { purpose, lack: Lack { need, reason } });
     let mut all = vec![
@@ -101,8 +105,9 @@ pub(super) fn serving() -> Vec<Failure> {
         taken(Some(v())),
         taken(None),
         SessionError::OtherPartition { volume: v(), open: 2 },
-        SessionError::Others { path: v(), other: OtherUser { user: 0, pid: 77 } },
-        SessionError::Others { path: v(), other: OtherUser { user: 123_456, pid: 77 } },
+        others(0, None),
+        others(123_456, None),
+        others(0, Some("-u KEYWAY_RUNTIME_DIR XDG_RUNTIME_DIR=/run/user/7")),
         SessionError::FolderTaken { folder: "/mnt".into(), volume: v() },
         SessionError::NotAttachable,
         SessionError::MountNeedsRoot,
