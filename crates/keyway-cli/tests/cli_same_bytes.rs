@@ -222,9 +222,9 @@ fn who_has_it_open_from_elsewhere_hears_the_command_that_closes_it() {
         cli_support::checked(&mut command);
     };
     there(&format!("open @v {WITH}"));
-    let closes = format!("`env KEYWAY_RUNTIME_DIR={} ", elsewhere.path().join("run").display());
+    let closes = format!("`env KEYWAY_RUNTIME_DIR={} keyway close ", elsewhere.path().join("run").display());
     for words in ["close @v", "close @v --if-open", "close @v --exit-code", &format!("open @v {WITH}")] {
-        cli.fails(6, if words.starts_with("open") { "busy" } else { "already-open" }, &closes, words);
+        cli.fails(6, "already-open", &closes, words);
     }
     let told = String::from_utf8_lossy(&cli.ends(6, "status @v --exit-code").stdout).into_owned();
     assert!(told.contains("open, with your sessions in another folder than here (process "), "{told}");
@@ -232,6 +232,27 @@ fn who_has_it_open_from_elsewhere_hears_the_command_that_closes_it() {
     there("close @v");
     cli.fails(1, "not-open", "", "close @v");
     cli.ends(7, "status @v --exit-code");
+}
+
+/// Of an ordinary user's processes nothing but their names can be read.
+#[test]
+fn an_ordinary_user_hears_the_command_as_well() {
+    let Some((cli, theirs)) = shared() else { return };
+    let at = |folder: &str, words: &str| {
+        let mut command = by_them(&cli, &theirs, words);
+        let _ = std::fs::create_dir(theirs.path().join(folder));
+        let _ = std::os::unix::fs::chown(theirs.path().join(folder), Some(NOBODY), Some(NOBODY));
+        command.env_remove("KEYWAY_RUNTIME_DIR").env("XDG_RUNTIME_DIR", theirs.path().join(folder));
+        command.output().map(|done| (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned()))
+    };
+    if !at("desktop", &format!("open @v {WITH}")).is_ok_and(|(code, _)| code == Some(0)) {
+        return keyway_testkit::leave_out("another user can't run the program here");
+    }
+    let (code, told) = at("cron", "close @v").expect("it runs");
+    let closes =
+        format!("`env KEYWAY_RUNTIME_DIR={} keyway close ", theirs.path().join("desktop/keyway").display());
+    assert!(code == Some(6) && told.contains(&closes), "{told}");
+    assert_eq!(at("desktop", "close @v").expect("it runs").0, Some(0));
 }
 
 #[test]

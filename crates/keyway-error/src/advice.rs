@@ -66,8 +66,8 @@ advice! {
         "A process of Keyway's has it: close the volume, or wait until it ends.",
     CloseVolumeAs { user: String, variables: String, #[serde(with = "path_text")] path: PathBuf, pid: u32 } = "close-volume-as":
         "A process of Keyway's has it for another user: close the volume as that one, with these variables, or wait.",
-    CloseElsewhere { variables: String, #[serde(with = "path_text")] path: PathBuf } = "close-elsewhere":
-        "A process of this user's has it, with sessions in another folder: close the volume with these variables.",
+    CloseElsewhere { #[serde(with = "path_text")] folder: PathBuf, #[serde(with = "path_text")] path: PathBuf } = "close-elsewhere":
+        "A process of this user's has it, with its sessions in that folder: close the volume with KEYWAY_RUNTIME_DIR set to it.",
     WaitForProcess { pid: u32 } = "wait-for-process": "Wait until the process ends, or end it.",
     CloseUsersOf { #[serde(with = "path_text")] path: PathBuf } = "close-users-of":
         "Close what uses it, whoever that is.",

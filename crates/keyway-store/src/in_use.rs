@@ -72,7 +72,7 @@ impl InUse {
         match &self.by {
             By::Process(LockHolder { name, pid, user }) if name == "keyway" => match *user {
                 own if own == rustix::process::geteuid().as_raw() => match &*verb_of(*pid) {
-                    "serve-volume" => close_own(*pid, what),
+                    "serve-volume" => Advice::CloseNamed { volume: what },
                     "encrypt" | "decrypt" | "reencrypt" | "convert" | "resume" | "resize" => {
                         Advice::AskStatusOrPause { path: what }
                     }
@@ -100,37 +100,10 @@ fn verb_of(pid: u32) -> String {
         .unwrap_or_default()
 }
 
-/// What closes a volume that this user's process of ours has: the verb, where that process has its sessions.
-fn close_own(pid: u32, volume: PathBuf) -> Advice {
-    match serves_elsewhere(pid) {
-        Some(variables) => Advice::CloseElsewhere { variables, path: volume },
-        None => Advice::CloseNamed { volume },
-    }
-}
-
-/// Where this user's process that serves a volume has its sessions, in words for `env`; `None` where that is where this
-/// process has its own, or where it serves none.
-pub fn serves_elsewhere(pid: u32) -> Option<String> {
-    let theirs = (verb_of(pid) == "serve-volume").then(|| folders_of(pid))?;
-    let own = |name: &str| std::env::var(name).ok().filter(|value| is_plain(value));
-    // Root's are in one place, whatever the other one says.
-    let counted = if rustix::process::geteuid().is_root() { &FOLDERS[..1] } else { &FOLDERS[..] };
-    let same = |(name, value): &(&str, Option<String>)| !counted.contains(name) || *value == own(name);
-    let word = |(name, value): &(&str, Option<String>)| match value {
-        Some(value) => format!("{name}={value}"),
-        None => format!("-u {name}"),
-    };
-    // Options come first.
-    let (unset, set): (Vec<_>, Vec<_>) = theirs.iter().partition(|(_, value)| value.is_none());
-    (!theirs.iter().all(same)).then(|| unset.into_iter().chain(set).map(word).collect::<Vec<_>>().join(" "))
-}
-
 /// What closes a volume that another user's process of ours has: the same verb as that user.
 pub fn close_as(user: u32, pid: u32, path: PathBuf) -> Advice {
     // Root finds its own sessions.
-    let folders = folders_of(pid).into_iter().filter(|_| user != 0);
-    let variables: Vec<_> = folders.filter_map(|(name, value)| Some(format!("{name}={}", value?))).collect();
-    let variables = variables.join(" ");
+    let variables = if user == 0 { String::new() } else { folders_of(pid) };
     Advice::CloseVolumeAs { user: name_of(user), variables, path, pid }
 }
 
@@ -145,20 +118,17 @@ fn name_of(user: u32) -> String {
     named.unwrap_or_else(|| format!("#{user}"))
 }
 
-/// What says where a user's sessions are.
-const FOLDERS: [&str; 2] = ["KEYWAY_RUNTIME_DIR", "XDG_RUNTIME_DIR"];
-
-/// Where that process has its sessions, as these variables of its own: another process of that user does not get them by itself.
-/// Only root and that user see them. A value that a shell would take for something else is not told.
-fn folders_of(pid: u32) -> [(&'static str, Option<String>); 2] {
+/// Where that process has its sessions, as variables of its own: another process of that user does not get them by itself. Only
+/// root sees them.
+fn folders_of(pid: u32) -> String {
     let all = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    let value = |name: &str| {
-        let of_it = |one: &[u8]| {
-            std::str::from_utf8(one).ok()?.strip_prefix(name)?.strip_prefix('=').map(str::to_owned)
-        };
-        all.split(|byte| *byte == 0).find_map(of_it).filter(|value| is_plain(value))
-    };
-    FOLDERS.map(|name| (name, value(name)))
+    let all = all.split(|byte| *byte == 0).filter_map(|one| std::str::from_utf8(one).ok());
+    let wanted = all.filter(|one| {
+        one.split_once('=').is_some_and(|(name, value)| {
+            ["KEYWAY_RUNTIME_DIR", "XDG_RUNTIME_DIR"].contains(&name) && is_plain(value)
+        })
+    });
+    wanted.collect::<Vec<_>>().join(" ")
 }
 
 /// Nothing in it means anything to a shell.

@@ -142,7 +142,7 @@ fn private(path: PathBuf) -> Result<PathBuf, AttachError> {
 }
 
 /// Refuses a folder that anybody else could have put things into.
-fn alone(path: PathBuf) -> Result<PathBuf, AttachError> {
+pub(super) fn alone(path: PathBuf) -> Result<PathBuf, AttachError> {
     let meta = std::fs::symlink_metadata(&path)
         .map_err(|e| AttachError::io(format!("look at {}", path.display()), e))?;
     let owner = Some(meta.uid()).filter(|user| *user != rustix::process::geteuid().as_raw());
@@ -257,12 +257,16 @@ impl SessionFolder {
     }
 }
 
+/// Whether a folder's name is a session's.
+pub(super) fn is_session_id(name: &str) -> bool {
+    name.len() == 8 && name.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
 /// All sessions' folders, dead or alive.
 pub(super) fn session_folders(runtime: &Path) -> Vec<SessionFolder> {
     let entries = std::fs::read_dir(runtime).into_iter().flatten().flatten();
-    let is_id = |name: &str| name.len() == 8 && name.bytes().all(|b| b.is_ascii_hexdigit());
     entries
-        .filter(|entry| entry.file_name().to_str().is_some_and(is_id))
+        .filter(|entry| entry.file_name().to_str().is_some_and(is_session_id))
         .map(|entry| SessionFolder::new(entry.path()))
         .collect()
 }

@@ -1,6 +1,7 @@
 //! Whether a volume is free: said before anyone types a password.
 
 use super::error::SessionError;
+use super::others::OtherUser;
 use crate::error::Error;
 use keyway_attach::AttachError;
 use keyway_attach::session::{SessionState, clean_stale_and_tell, find, list};
@@ -48,6 +49,10 @@ pub fn refuse_if_taken(path: &Path, access: Access) -> Result<(), Error> {
     refuse_if_found(path)?;
     let by = error.get_ref().and_then(|inner| inner.downcast_ref::<InUse>()).and_then(InUse::process);
     let volume = list()?.into_iter().find(|state| Some(state.pid) == by).map(|state| state.volume);
+    let elsewhere = || by.and_then(OtherUser::of).filter(|other| other.elsewhere.is_some());
+    if let (None, Some(other)) = (&volume, elsewhere()) {
+        return Err(SessionError::Others { path: path.to_owned(), other }.into());
+    }
     let error = StoreError::new(Operation::Open, path, 0, 0, error);
     Err(SessionError::Taken { error, volume }.into())
 }

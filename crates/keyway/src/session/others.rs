@@ -1,8 +1,9 @@
 //! Volumes that other users have open, or this one with sessions in another folder. Their sessions are nobody else's to look at;
 //! that they hold a file anybody sees.
 
+use keyway_attach::session::runtime_folder_of;
 use keyway_error::Advice;
-use keyway_store::{close_as, serves_elsewhere};
+use keyway_store::close_as;
 use keyway_sys::write_locked_by;
 use rustix::process::geteuid;
 use serde::Serialize;
@@ -10,7 +11,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::{metadata, read, read_to_string};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a process of ours calls itself.
 const NAME: &[u8] = b"keyway";
@@ -24,9 +25,9 @@ pub struct OtherUser {
     pub user: u32,
     /// The process's.
     pub pid: u32,
-    /// It is this user's own, with its sessions where these variables say, in words for `env`.
+    /// It is this user's own, with its sessions in that folder.
     #[serde(skip)]
-    pub elsewhere: Option<String>,
+    pub elsewhere: Option<PathBuf>,
 }
 
 /// "none of yours; root has it open (process 7)".
@@ -53,7 +54,7 @@ impl OtherUser {
     pub(super) fn close(&self, path: &Path) -> Advice {
         let path = path.to_owned();
         match self.elsewhere.clone() {
-            Some(variables) => Advice::CloseElsewhere { variables, path },
+            Some(folder) => Advice::CloseElsewhere { folder, path },
             None => close_as(self.user, self.pid, path),
         }
     }
@@ -74,14 +75,14 @@ impl OtherUser {
         all.into_iter().collect()
     }
 
-    fn of(pid: u32) -> Option<Self> {
+    /// The process, where it is one of ours and none of this user's sessions here.
+    pub(super) fn of(pid: u32) -> Option<Self> {
         let user = metadata(format!("/proc/{pid}")).ok()?.uid();
         let line = read(format!("/proc/{pid}/cmdline")).ok()?;
         let program = line.split(|byte| *byte == 0).next()?;
         let is_ours = program.rsplit(|byte| *byte == b'/').next() == Some(NAME);
-        let elsewhere = (user == geteuid().as_raw()).then(|| serves_elsewhere(pid));
-        // This user's own that is here is no other's.
-        let is_other = elsewhere.as_ref().is_none_or(Option::is_some);
-        (is_ours && is_other).then_some(Self { user, pid, elsewhere: elsewhere.flatten() })
+        let is_own = is_ours && user == geteuid().as_raw();
+        let elsewhere = if is_own { runtime_folder_of(pid) } else { None };
+        (is_ours && is_own == elsewhere.is_some()).then_some(Self { user, pid, elsewhere })
     }
 }

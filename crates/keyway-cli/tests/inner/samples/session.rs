@@ -13,6 +13,7 @@ use keyway_fs::FileSystemKind;
 use keyway_store::{InUse, Operation};
 use keyway_sys::Use;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::ExitStatus;
 
 pub(super) fn attaching() -> Vec<Failure> {
@@ -90,7 +91,7 @@ pub(super) fn serving() -> Vec<Failure> {
     let taken = |volume| SessionError::Taken { error: failed(Operation::Open), volume };
     let others = |user, elsewhere: Option<&str>| SessionError::Others {
         path: v(),
-        other: OtherUser { user, pid: 77, elsewhere: elsewhere.map(str::to_owned) },
+        other: OtherUser { user, pid: 77, elsewhere: elsewhere.map(PathBuf::from) },
     };
     let lacks =
         |purpose, need, reason| Failure::from(SessionError::Lacks { purpose, lack: Lack { need, reason } });
@@ -107,7 +108,7 @@ pub(super) fn serving() -> Vec<Failure> {
         SessionError::OtherPartition { volume: v(), open: 2 },
         others(0, None),
         others(123_456, None),
-        others(0, Some("-u KEYWAY_RUNTIME_DIR XDG_RUNTIME_DIR=/run/user/7")),
+        others(0, Some("/run/user/7/keyway")),
         SessionError::FolderTaken { folder: "/mnt".into(), volume: v() },
         SessionError::NotAttachable,
         SessionError::MountNeedsRoot,
