@@ -2416,7 +2416,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__favourite__subcmd__remove)
-            opts="-v -q -h --for-all --json --yes --verbose --quiet --progress --log --help"
+            opts="-v -q -h --for-all --dry-run --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2438,7 +2438,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__get)
-            opts="-v -q -h --force --skip-existing --require-sandbox --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
+            opts="-v -q -h --force --skip-existing --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
