@@ -287,6 +287,7 @@ line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from remove" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from remove" -l for-all -d 'One of all users\' (needs root)'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from remove" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from remove" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from remove" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -451,6 +452,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand get" -l log -d 'Append to 
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l force -d 'Put them in the place of files of these names'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l skip-existing -d 'Leave files of these names and lengths as they are: an interrupted copy goes on'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
+complete -c keyway -n "__fish_keyway_using_subcommand get" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l json -d 'Print the answer as one JSON document'
@@ -670,7 +672,7 @@ whirlpool\t''
 blake2s\t''
 streebog\t''
 argon2id\t''"
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l id -d 'Which protector of a BitLocker volume' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l id -d 'Which protector of a BitLocker volume, by its identifier or kind' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l to -d 'Where a new recovery password or startup key goes: a new file, or a folder' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-password-file -d 'Read the password to be set from FILE' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-password-fd -d 'Read the password to be set from the open descriptor N' -r

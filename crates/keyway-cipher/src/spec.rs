@@ -120,7 +120,8 @@ impl FromStr for Chain {
     fn from_str(text: &str) -> Result<Self, CipherError> {
         let unknown = || CipherError::UnknownCipher(text.to_owned());
         let mut layers = [None; 3];
-        let mut words = text.split('-');
+        // VeraCrypt writes AES(Twofish(Serpent)).
+        let mut words = text.trim_end_matches(')').split(['-', '(']);
         for (slot, word) in layers.iter_mut().zip(words.by_ref()) {
             let word = word.to_ascii_lowercase();
             *slot = Some(match word.as_str() {

@@ -108,7 +108,8 @@ pub(crate) fn tell(outcome: &ConversionOutcome, of: &ConversionRequest, out: Out
         let resume = format!("go on with `{}`", outcome.resume_with(of));
         let failure =
             Failure::new(Exit::Failed, said("conversion paused", &facts), resume).kind(Kind::Paused);
-        return Err(failure.with(serde_json::json!(outcome)));
+        let path = Some(outcome.volume.as_path().into());
+        return Err(Failure { path, ..failure.with(serde_json::json!(outcome)) });
     }
     let told = outcome.made.keys.as_ref().and_then(|keys| keys.recovery_password.as_ref());
     let left = told.map(|_| || said("untold later", &json!({"volume": in_json(&outcome.volume)})));

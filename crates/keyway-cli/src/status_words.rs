@@ -8,6 +8,7 @@ use keyway::session::in_words::{latency, windows_fields};
 use keyway::session::{OpenVolume, OtherUser, VolumeStatus, WaitingVolume};
 use keyway::shown::shown;
 use keyway::told::facts;
+use keyway_attach::path_text::value as in_json;
 use keyway_error::Explain;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -84,6 +85,8 @@ fn dead(what: &str, volume: &WaitingVolume) -> String {
 pub(crate) fn one(path: &Path, status: &VolumeStatus) -> String {
     let (mut name, mut rows) = (path, windows_fields(status));
     rows.extend(status.resume_with.iter().map(|with| ("  what to do", format!("{with}; nothing is lost"))));
+    let noise = || ("  what to do", said("status noise", &json!({"volume": in_json(path)})));
+    rows.extend((!status.is_known() && status.other_user.is_none()).then(noise));
     rows.extend(status.killed.iter().map(|volume| ("  attention", dead("killed", volume))));
     rows.extend(status.other_user.iter().map(|other| ("  attention", other.to_string())));
     if let Some(open) = &status.session {

@@ -33,8 +33,8 @@ macro_rules! secret_args {
                 conflicts_with = concat!($prefix, "password-file"))]
             descriptor: Option<u32>,
             #[arg(help = concat!("A keyfile ", $whose, "; a folder means its files. Repeatable"),
-                id = concat!($prefix, "keyfile"), long = concat!($prefix, "keyfile"), value_name = "PATH")]
-            keyfiles: Vec<PathBuf>,
+                id = concat!($prefix, "keyfile"), long = concat!($prefix, "keyfile"), value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
+            keyfiles: Vec<OsString>,
             #[arg(help = concat!("The PIM ", $whose),
                 id = concat!($prefix, "pim"), long = concat!($prefix, "pim"), value_name = "N")]
             pim: Option<u32>,
@@ -43,9 +43,8 @@ macro_rules! secret_args {
         impl $name {
             /// Where the secret comes from.
             pub(crate) fn source(&self) -> PasswordSource {
-                let mut source = PasswordSource::new();
+                let mut source = PasswordSource::new().with_keyfiles(&self.keyfiles);
                 source.password = SecretFrom::named(self.file.as_deref(), self.descriptor);
-                source.keyfiles.clone_from(&self.keyfiles);
                 (source.pim, source.role) = (self.pim, SecretRole::$role);
                 source
             }

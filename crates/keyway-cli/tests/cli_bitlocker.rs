@@ -158,6 +158,32 @@ fn protectors_come_go_and_change() {
 
 /// What the volume has not is not offered, and no TPM is looked for that could not open it.
 #[test]
+fn a_protector_is_named_by_its_kind_where_there_is_one_of_it() {
+    let volume = Volume::new();
+    let cli = &volume.cli;
+    let removed = cli.json(0, "protector remove @v password --password-file @pw --dry-run");
+    assert_eq!(removed["plan"]["kind"], "password", "{removed}");
+    cli.refused("no-such-protector", "protector list", "protector remove @v tpm --password-file @pw");
+    cli.refused("usage", "keyway protector list VOLUME", "protector remove @v passwort");
+    let changed = cli.json(0, "protector change @v --id recovery-password --password-file @pw --dry-run");
+    assert_eq!(changed["plan"]["kind"], "recovery-password", "{changed}");
+    cli.ends(0, "protector add @v recovery-password --to @second.txt --password-file @pw");
+    let several = "protector remove @v recovery-password --password-file @pw";
+    cli.refused("ambiguous", "name one of them", several);
+    for id in volume.ids("recovery-password") {
+        cli.refused("ambiguous", &id, several);
+    }
+    // What opens it besides is told with the option that it has here; a file of two lines, too.
+    cli.keyway.secret("two", "first line\nsecond line");
+    let wrong = cli.json(3, "cat @v --length 512 --password-file @two");
+    let hint = wrong["error"]["hint"].as_str().expect("a hint");
+    assert!(hint.contains("it has several lines"), "{hint}");
+    assert!(hint.contains("--recovery-password") && !hint.contains("--startup-key"), "{hint}");
+    cli.ends(0, "protector remove @v password --recovery-password @second.txt");
+    cli.refused("usage", "keyway protector add", "protector change @v --new-password-file @pw");
+}
+
+#[test]
 fn only_what_opens_a_volume_is_offered() {
     let cli = Cli::new();
     cli.keyway.secret("pw", PASSWORD);
@@ -323,6 +349,9 @@ fn metadata_is_checked_repaired_backed_up_and_restored() {
     let volume = Volume::new();
     let (cli, image) = (&volume.cli, volume.cli.path("v"));
     assert_eq!(cli.json(0, "header check @v")["good"], true);
+    // What is in order needs no secret.
+    let whole = cli.json(0, "header repair @v");
+    assert_eq!((&whole["first_sector"], &whole["repaired"]), (&false.into(), &serde_json::json!([])));
     assert_eq!(cli.json(0, "header check @v --password-file @pw")["authentic"], true);
     cli.ends(0, "header backup @v @backup");
     cli.fails(1, "exists", "choose another name, or move the old one away", "header backup @v @backup");

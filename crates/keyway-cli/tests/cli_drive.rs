@@ -680,3 +680,21 @@ fn what_is_no_drive_and_what_was_cut_off_is_told() {
     }
     cli.fails(4, "not-a-drive", "name an NVMe, SATA or SAS drive", "drive info /dev/null");
 }
+
+#[test]
+fn what_needs_no_secret_asks_for_none_and_who_may_not_see_is_told() {
+    let cli = set_up();
+    let open = cli.json(0, "drive mbr status @drive");
+    let told = cli.json(0, &format!("drive mbr status @drive {ADMIN}"));
+    assert_eq!(open, told);
+    cli.fails(5, "not-allowed", "--as admin1", &format!("drive range list @drive --as user1 {USER}"));
+    let sid = cli.json(3, &format!("drive range list @drive --as sid {ADMIN}"));
+    assert!(sid["error"]["message"].as_str().is_some_and(|said| said.contains("the whole drive's")), "{sid}");
+    let release = cli.ends(0, "decrypt --hardware @drive --dry-run");
+    let told = String::from_utf8_lossy(&release.stdout).into_owned();
+    assert!(told.contains("Where ranges of their own were set up"), "{told}");
+    // Its file is no volume.
+    for words in ["open @drive", "erase @drive --yes", "ls @drive"] {
+        cli.fails(4, "not-a-volume", "keyway drive emulate", words);
+    }
+}

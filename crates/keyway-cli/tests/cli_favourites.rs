@@ -117,3 +117,20 @@ fn all_users_have_those_of_the_machine() {
     command.args(["-m", "sh", "-c", script]).current_dir(cli.keyway.folder());
     checked(command.env("K", env!("CARGO_BIN_EXE_keyway")).env("XDG_CONFIG_HOME", cli.path(".config")));
 }
+
+#[test]
+fn what_may_be_a_favourite_is_said_where_favourites_cant_be_read() {
+    let cli = Cli::new();
+    cli.volume("v.hc");
+    cli.ends(0, "favourite add @v.hc --name stick");
+    let planned = cli.json(0, "favourite remove stick --dry-run");
+    assert_eq!((&planned["dry_run"], &planned["plan"]["name"]), (&true.into(), &"stick".into()), "{planned}");
+    assert_eq!(cli.json(0, "favourite list")["favourites"].as_array().map(Vec::len), Some(1));
+    cli.fails(1, "not-found", "favourite list", "favourite remove other --dry-run");
+    let file = cli.path(".config/keyway/favourites.toml");
+    fs::write(&file, "[stick\n").expect("written");
+    cli.fails(1, "not-found", "favourites.toml, line 1", "open stick");
+    let mut homeless = cli.command(["open", "stick", "--json"]);
+    let told = homeless.env_remove("HOME").env_remove("XDG_CONFIG_HOME").output().expect("keyway starts");
+    assert!(text(&told.stdout).contains("neither HOME nor XDG_CONFIG_HOME"), "{}", text(&told.stdout));
+}

@@ -185,3 +185,43 @@ fn a_damaged_ntfs_is_for_windows_to_repair() {
         cli.fails(4, "damaged-filesystem", "let Windows repair it (chkdsk /f)", &format!("{words} {OPEN}"));
     }
 }
+
+#[test]
+fn what_would_be_copied_is_told_and_not_copied() {
+    let cli = Cli::new();
+    if require_tool("mkfs.fat").is_none() {
+        return;
+    }
+    fat(&cli);
+    fs::create_dir(cli.path("photos")).unwrap();
+    for name in ["a.jpg", "b.jpg"] {
+        fs::write(cli.path("photos").join(name), "12345").unwrap();
+    }
+    cli.ends(0, &format!("put @volume @photos {OPEN}"));
+    for (words, found) in [
+        ("/photos @out", (2, 0, 10)),
+        ("/photos/a.jpg @new.jpg", (1, 0, 5)),
+        ("/photos/*.jpg @out", (2, 0, 10)),
+        ("/ @out", (2, 1, 10)),
+        ("/photos/a.jpg -", (1, 0, 5)),
+    ] {
+        let told = cli.json(0, &format!("get @volume {words} --dry-run {OPEN}"));
+        let plan = &told["plan"];
+        let counted = ["files", "folders", "bytes"].map(|name| plan[name].as_u64().unwrap());
+        assert_eq!((counted[0], counted[1], counted[2]), found, "{words}: {told}");
+    }
+    let out = String::from_utf8(cli.ends(0, &format!("get @volume /photos @out --dry-run {OPEN}")).stdout);
+    assert!(out.unwrap().starts_with("Nothing was done. This would be:\n"));
+    assert!(!cli.path("out").exists() && !cli.path("new.jpg").exists());
+    // What would be refused is.
+    cli.fails(1, "not-found", "keyway ls", &format!("get @volume /none @out --dry-run {OPEN}"));
+    fs::write(cli.path("new.jpg"), "mine").unwrap();
+    cli.fails(1, "exists", "--force", &format!("get @volume /photos/a.jpg @new.jpg --dry-run {OPEN}"));
+}
+
+#[test]
+fn words_that_were_exchanged_are_noticed() {
+    let cli = Cli::new();
+    fat(&cli);
+    cli.fails(1, "not-found", "the volume comes first", &format!("get @a.jpg @volume {OPEN}"));
+}

@@ -44,5 +44,56 @@ fn a_password_is_no_argument() {
 fn who_names_no_cipher_is_told_which_there_are() {
     let cli = Cli::new();
     cli.keyway.secret("pw", PASSWORD);
-    cli.refused("usage", "aes-twofish-serpent", "create @v --size 1M --cipher rot13 --password-file @pw");
+    for cipher in ["rot13", "aes-serpnt", "twofish-aes"] {
+        let words = format!("create @v --size 1M --cipher {cipher} --password-file @pw");
+        cli.refused("usage", "kuznyechik-serpent-camellia", &words);
+    }
+}
+
+#[test]
+fn what_veracrypt_calls_an_option_is_answered_with_ours() {
+    let cli = Cli::new();
+    for (words, helps) in [
+        ("open @v --protect-hidden=yes", "write --protect-hidden alone"),
+        ("open @v --protect-hidden=no", "leave it out"),
+        ("open @v --stdin", "--password-file -"),
+        ("open @v --non-interactive", "--password-file FILE"),
+        ("open @v --type=hidden", "found out by its secret"),
+        ("create @v --size 1M --type=hidden", "--hidden SIZE"),
+        ("open @v -C", "keyway protector change"),
+        ("open @v --protection-keyfiles k", "--protect-keyfile PATH"),
+        ("protector change @v --new-keyfiles k", "--new-keyfile PATH"),
+        ("open @v --keyfiles k", "--keyfile PATH"),
+        ("open @v --backup-headers", "keyway header backup"),
+    ] {
+        cli.refused("usage", helps, words);
+    }
+    for words in [
+        "protector change @v --new-password hunter2",
+        "open @v --protection-password hunter2",
+        "create @v --size 1M --hidden-password=hunter2",
+        "open @v -p hunter2",
+    ] {
+        cli.refused("usage", "a password is never an argument", words);
+        cli.refused("usage", "password-file FILE", words);
+        let done = cli.ends(2, words);
+        assert!(!String::from_utf8_lossy(&done.stderr).contains("hunter2"), "{words}");
+    }
+}
+
+#[test]
+fn keyfiles_are_named_as_veracrypt_names_them() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    std::fs::write(cli.path("one"), "1").expect("a keyfile");
+    std::fs::write(cli.path("two"), "2").expect("a keyfile");
+    let with = "--password-file @pw --pim 1";
+    cli.ends(0, &format!("create @v --size 1M --quick {with} --keyfile @one,@two"));
+    let open = format!("cat @v --length 512 --hash sha512 {with}");
+    cli.ends(0, &format!("{open} --keyfile @one --keyfile @two"));
+    cli.ends(3, &format!("{open} --keyfile="));
+    cli.fails(1, "keyfile", "two,none", &format!("{open} --keyfile @two,none"));
+    // None at all.
+    cli.ends(0, &format!("create @w --size 1M --quick {with} --keyfile="));
+    cli.ends(0, &format!("cat @w --length 512 --hash sha512 {with}"));
 }

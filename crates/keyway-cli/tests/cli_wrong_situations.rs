@@ -56,7 +56,14 @@ const SITUATIONS: &[Situation] = &[
     ("info @q.qcow2", 4, "not-a-volume", "is a qcow2 image", "qemu-img convert -O raw"),
     ("info @luks", 4, "not-a-volume", "is a LUKS2 volume", "sudo cryptsetup open"),
     ("info @e4", 4, "not-a-volume", "an ext file system, unencrypted", "name the file or device that holds"),
-    ("ls @e4", 4, "not-a-volume", "an ext file system, unencrypted", "name the file or device that holds"),
+    ("ls @e4", 4, "not-a-volume", "an ext file system, unencrypted", "sudo mount @e4 FOLDER"),
+    (
+        "open @tiny WITH",
+        4,
+        "not-a-volume",
+        "it has 1000 bytes, fewer than any volume",
+        "name the file or device",
+    ),
     ("open @disk WITH", 4, "not-a-volume", "none of its partitions looks encrypted", "`keyway info"),
     ("open @disk --partition 7 WITH", 2, "not-found", "has no partition 7", "`keyway info"),
     ("ls @v WITH", 4, "no-filesystem", "no file system in the volume", "`keyway open`"),
@@ -255,6 +262,7 @@ fn world() -> Option<Cli> {
     cli.keyway.secret("empty", "");
     cli.keyway.secret("long", "x".repeat(129));
     cli.keyway.secret("zeros", [0; 400_000]);
+    cli.keyway.secret("tiny", std::fs::read(cli.path("v")).expect("the volume").split_at(1000).0);
     cli.keyway.secret("text", "It was a dark and stormy night. ".repeat(20_000));
     let mut luks = vec![0; 400_000];
     luks[..8].copy_from_slice(b"LUKS\xba\xbe\0\x02");

@@ -102,6 +102,7 @@ advice! {
     ListFolder = "list-folder": "See what there is.",
     NameFolder = "name-folder": "Name a folder.",
     NameFileOrNewFolder = "name-file-or-new-folder": "Name a file, or a folder to be made here.",
+    VolumeFirst = "volume-first": "Check the path; the volume comes first, then what is in it.",
     NameTarget = "name-target": "Name what the link points to.",
     OnlyFilesAndFolders = "only-files-and-folders": "Only files and folders can be copied.",
     WriteAsPath = "write-as-path": "How a path inside a volume is written.",
@@ -112,6 +113,7 @@ advice! {
     PasswordInUtf16 = "password-in-utf16": "The password is in UTF-16, as editors of Windows write files.",
     PasswordHasMark = "password-has-mark": "The password begins with a byte-order mark.",
     PasswordHasLineEnd = "password-has-line-end": "The password ends as a line does.",
+    PasswordHasLines = "password-has-lines": "The password has several lines, and all of them are taken for it.",
     PasswordHasBlanks = "password-has-blanks": "The password begins or ends with a blank.",
     PasswordNotText = "password-not-text": "The password is no UTF-8 text.",
     PasswordDecomposed = "password-decomposed": "The password's accents are apart from their letters.",
@@ -175,6 +177,7 @@ advice! {
     CheckPasswordFile = "check-password-file": "The file should hold the password and nothing else.",
     LargestPim { most: u32 } = "largest-pim": "The largest PIM there is.",
     NameVolume = "name-volume": "Name the file or device that holds the volume.",
+    MountPlain = "mount-plain": "The file system is not encrypted: mount it as it is.",
     NameVolumeOrSearch = "name-volume-or-search": "The same, or look for what is left of a BitLocker volume.",
     CopyAgain { bytes: u64 } = "copy-again":
         "Copy it again in full; what is left can be read from a copy made as long as the volume was (bytes).",
@@ -439,6 +442,8 @@ advice! {
     OuterFirst = "outer-first": "The outer volume's secret first, the hidden one's as the one to protect.",
     GiveDrivePassword = "give-drive-password": "Give the drive's password in a file or by a descriptor.",
     GiveNewDrivePassword = "give-new-drive-password": "Give the new password in a file or by a descriptor.",
+    NameOneOfThem = "name-one-of-them": "Name one of them by its identifier.",
+    AddPasswordOrName = "add-password-or-name": "Add a password, or name the protector that is to be changed.",
     NameMoreOfIt = "name-more-of-it": "Write more of the identifier.",
     WritePassword = "write-password": "Write the password there, or name another place.",
     ShorterOrKeyfile = "shorter-or-keyfile": "Take a shorter password, or use the file as a keyfile.",
@@ -546,7 +551,8 @@ advice! {
         "Have the disk's partition table repaired, or check that all of the disk was copied.",
     NamePartitionDevice { #[serde(with = "path_text")] path: PathBuf } = "name-partition-device":
         "Name a partition's own device; of an image the kernel can make them.",
-    OtherProtectors { protectors: Vec<String> } = "other-protectors": "These open the volume, too.",
+    OtherProtectors { protectors: Vec<String>, recovery_password: bool, startup_key: bool, tpm: bool } = "other-protectors":
+        "These open the volume, too, as far as they can be given here.",
     MakeFolder { #[serde(with = "path_text")] path: PathBuf } = "make-folder": "Make that folder.",
     MountByItsSystem = "mount-by-its-system": "The system that it belongs to puts it in order by mounting it.",
     CheckPin = "check-pin": "Check the PIN.",

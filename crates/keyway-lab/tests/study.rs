@@ -128,6 +128,7 @@ fn by_hand(run: &Value, told: &Value) -> (String, String, String) {
             }
         }
         _ if now == "undecided" => "undecided",
+        ("equal", _) if now == "costs" && text("against") == "figure" => "undecided",
         ("equal", _) if now == "gains" && text("against") != "figure" => "holds",
         _ if now == says => "holds",
         _ => "refuted",

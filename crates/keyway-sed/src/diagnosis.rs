@@ -283,6 +283,14 @@ fn refusal(refused: Refused, situation: &Situation<'_>) -> Diagnosis {
             let what = text("locking is not in use on this drive");
             say(K::NotNow, what, &[C::FactoryState], &[A::SetDriveUp])
         }
+        (Status::InvalidParameter | Status::Fail, Operation::Authenticate)
+            if situation.tried.contains(&authority::SID) =>
+        {
+            let what = text(
+                "the owner (SID) is the whole drive's; the part that locks knows administrators and users",
+            );
+            say(K::WrongSecret, what, &[], &[A::NameAnotherAuthority])
+        }
         (Status::InvalidParameter | Status::Fail, Operation::Authenticate) => {
             let what = format!("the drive knows no {whom} whom it could let in");
             say(K::WrongSecret, what, &[C::NoSuchUser], &[A::NameAnotherAuthority])

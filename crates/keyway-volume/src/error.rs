@@ -121,6 +121,7 @@ explain! { VolumeError, through Store {
     Self::NoSecret => [Usage Request, GiveSecret],
     Self::PasswordTooLong { .. } => [Usage Request, CheckPasswordFile],
     Self::PimTooLarge(_) => [Usage Request, LargestPim { most: LARGEST_PIM }],
+    Self::NotAVolume(NotAVolume::FileSystem(_)) => [NotAVolume Contents, MountPlain, NameVolumeOrSearch],
     Self::NotAVolume(NotAVolume::Empty | NotAVolume::TooSmall(_)) => [NotAVolume Contents, NameVolume],
     Self::NotAVolume(_) => [NotAVolume Contents, NameVolumeOrSearch],
     Self::DamagedHeader { place, fault } => [Damaged Contents, (mend(*place, *fault))],
@@ -149,8 +150,8 @@ pub enum NotAVolume {
     /// Nothing in it.
     #[error("it is empty")]
     Empty,
-    /// Smaller than a header.
-    #[error("it has {0} bytes, less than a volume's header")]
+    /// Smaller than any volume.
+    #[error("it has {0} bytes, fewer than any volume")]
     TooSmall(u64),
     /// Every place where a header could be holds zeros.
     #[error("there are only zeros where a header would be")]
@@ -161,6 +162,9 @@ pub enum NotAVolume {
     /// It starts with something else that is known.
     #[error("it starts with {0}, unencrypted")]
     Known(&'static str),
+    /// It is a file system that is not encrypted.
+    #[error("it starts with {0}, unencrypted")]
+    FileSystem(&'static str),
 }
 
 /// A volume that is in order but can't be opened here.

@@ -11,6 +11,9 @@ use serde::Serialize;
 /// are expected, with a standard deviation of 5.
 const LEAST_DIFFERENT: usize = 150;
 
+/// Fewer bytes than this has no volume: TrueCrypt's first release made none below 19 KB, VeraCrypt makes none below 292 KiB.
+const LEAST_BYTES: u64 = 16 << 10;
+
 /// What is known without a secret.
 #[derive(Debug, Clone, Serialize)]
 pub struct Inspection {
@@ -38,10 +41,10 @@ pub fn inspect(store: &dyn Store) -> Result<Inspection, VolumeError> {
             }
         }
     }
-    let not_a_volume = if possible_headers.is_empty() {
+    let not_a_volume = if possible_headers.is_empty() || store.size() < LEAST_BYTES {
         Some(plainly_not(store)?)
     } else {
-        in_front(store, possible_headers.contains(&HeaderLocation::Primary)).map(NotAVolume::Known)
+        in_front(store, possible_headers.contains(&HeaderLocation::Primary)).map(NotAVolume::FileSystem)
     };
     Ok(Inspection {
         store_bytes: store.size(),
@@ -87,7 +90,10 @@ pub(crate) fn plainly_not(store: &dyn Store) -> Result<NotAVolume, VolumeError> 
     }
     // What can't be read further behind is not known by that.
     if let Some(found) = Superblock::read(store).ok().flatten() {
-        return Ok(NotAVolume::Known(file_system(found.kind)));
+        return Ok(NotAVolume::FileSystem(file_system(found.kind)));
+    }
+    if size < LEAST_BYTES {
+        return Ok(NotAVolume::TooSmall(size));
     }
     let zeros = start.iter().all(|byte| *byte == 0);
     Ok(if zeros { NotAVolume::Zeros } else { NotAVolume::NotRandom })
@@ -130,6 +136,8 @@ mod tests {
     fn what_is_plainly_no_volume_is_named() {
         assert_eq!(reason(vec![]), Some(NotAVolume::Empty));
         assert_eq!(reason(vec![1; 511]), Some(NotAVolume::TooSmall(511)));
+        let noise: Vec<u8> = (0..1000u32).map(|at| (at * 7 % 251) as u8).collect();
+        assert_eq!(reason(noise), Some(NotAVolume::TooSmall(1000)));
         assert_eq!(reason(vec![0; 1 << 20]), Some(NotAVolume::Zeros));
         assert_eq!(reason(vec![b'x'; 1 << 20]), Some(NotAVolume::NotRandom));
         let mut luks = vec![0; 1 << 20];
@@ -145,7 +153,7 @@ mod tests {
         bytes[3..11].copy_from_slice(b"NTFS    ");
         bytes[11..13].copy_from_slice(&512u16.to_le_bytes());
         bytes[40..48].copy_from_slice(&2047u64.to_le_bytes());
-        assert_eq!(reason(bytes.clone()), Some(NotAVolume::Known("an NTFS file system")));
+        assert_eq!(reason(bytes.clone()), Some(NotAVolume::FileSystem("an NTFS file system")));
         // What is no larger than its mark says nothing in noise.
         let mut noise = bytes;
         getrandom::fill(&mut noise[..2048]).expect("random");

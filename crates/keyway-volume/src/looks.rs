@@ -16,6 +16,8 @@ pub struct Looks {
     pub given: bool,
     /// It ends as a line does.
     pub line_end: bool,
+    /// It has several lines.
+    pub lines: bool,
     /// It begins or ends with a blank.
     pub blanks: bool,
     /// It begins with a byte-order mark.
@@ -46,6 +48,7 @@ impl Looks {
             looks.not_text = true;
             return looks;
         };
+        looks.lines = text.contains('\n');
         looks.blanks = text.trim().len() < text.len();
         looks.decomposed = is_nfc_quick(text.chars()) != IsNormalized::Yes;
         looks.capitals = in_capitals(text);
@@ -58,6 +61,7 @@ impl Looks {
             (self.utf16, Advice::PasswordInUtf16),
             (self.mark, Advice::PasswordHasMark),
             (self.line_end, Advice::PasswordHasLineEnd),
+            (self.lines, Advice::PasswordHasLines),
             (self.blanks, Advice::PasswordHasBlanks),
             (self.not_text, Advice::PasswordNotText),
             (self.decomposed, Advice::PasswordDecomposed),
@@ -130,6 +134,8 @@ mod tests {
             (b"correct horse".as_slice(), vec![]),
             (b"secret\r", vec![A::PasswordHasLineEnd]),
             (b"secret\n", vec![A::PasswordHasLineEnd]),
+            (b"secret\nanother", vec![A::PasswordHasLines]),
+            (b"secret\r\n\r\nanother\r", vec![A::PasswordHasLineEnd, A::PasswordHasLines]),
             (b" secret", vec![A::PasswordHasBlanks]),
             (b"secret \r\n", vec![A::PasswordHasLineEnd, A::PasswordHasBlanks]),
             ("\u{a0}secret".as_bytes(), vec![A::PasswordHasBlanks]),

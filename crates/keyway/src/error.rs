@@ -287,6 +287,24 @@ pub enum Misuse {
         /// All of them.
         all: String,
     },
+    /// The name of a kind of protectors, and the volume has none.
+    #[error("{} has no protector of the kind {}", path.display(), kind.name())]
+    NoneOfKind {
+        /// The volume.
+        path: PathBuf,
+        /// The kind.
+        kind: Protection,
+    },
+    /// The name of a kind of which the volume has several.
+    #[error("{} has several protectors of the kind {}: {all}", path.display(), kind.name())]
+    SeveralOfKind {
+        /// The volume.
+        path: PathBuf,
+        /// The kind.
+        kind: Protection,
+        /// All of them.
+        all: String,
+    },
     /// One recovery password was wanted, and there are several.
     #[error("{} has {number} recovery passwords", path.display())]
     SeveralRecoveryPasswords {
@@ -413,6 +431,14 @@ pub enum Misuse {
         /// It is NVMe/TCP's; else NBD's.
         by_nvme: bool,
     },
+    /// There is no such volume, and another word is a file: they may have been exchanged.
+    #[error("there is no {}, and {} is a file here", path.display(), file.display())]
+    VolumeFirst {
+        /// What should be the volume.
+        path: PathBuf,
+        /// The other word.
+        file: PathBuf,
+    },
     /// Everything of a volume, without a new name for it.
     #[error("everything in the volume needs a new folder to go to")]
     NeedsNewFolder,
@@ -495,8 +521,10 @@ explain! { Misuse {
     Self::OneDerivation => [Usage Request, NewPasswordOrOtherProtector],
     Self::PasswordOnly => [Usage Request, GivePassword],
     Self::NoFolder => [Usage Request, NameFolderElsewhere],
-    Self::NoPasswordToChange(path) => [Usage Request, NameProtector; path],
-    Self::NoSuchBeginning { path, .. } => [NoSuchProtector Request, ListProtectors; path],
+    Self::NoPasswordToChange(path) => [Usage Request, AddPasswordOrName; path],
+    Self::NoSuchBeginning { path, .. } | Self::NoneOfKind { path, .. } =>
+        [NoSuchProtector Request, ListProtectors; path],
+    Self::SeveralOfKind { path, .. } => [Ambiguous Request, NameOneOfThem; path],
     Self::SeveralBeginSo { path, .. } => [Ambiguous Request, NameMoreOfIt; path],
     Self::TpmOpensNothing(path) => [Usage Request, OpenByOtherThanTpm; path],
     Self::NoTpmInIt(_) => [Usage Request, LeaveOutTpmOptions],
@@ -542,6 +570,7 @@ explain! { Misuse {
     Self::NoUnprovenPort => [Usage Request, LeaveOutAnyUser],
     Self::Unproven { by_nvme: false, .. } => [Usage Request, LoopbackOrTls],
     Self::Unproven { by_nvme: true, .. } => [Usage Request, LoopbackOrSecret],
+    Self::VolumeFirst { path, .. } => [NotFound State, VolumeFirst; path],
     Self::NeedsNewFolder => [Usage Request, NameNewFolder],
     Self::GetIntoFolder(path) => [NotSuitable State, MakeFolder { path: path.clone() }; path],
     Self::NoNewName(path) => [Usage Request, NameFolderOrNewFile; path],

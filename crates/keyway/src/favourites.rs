@@ -109,11 +109,21 @@ pub fn option<'a>(long: &str, values: impl Iterator<Item = &'a OsStr>) -> Result
 pub fn all() -> Result<Vec<Favourite>, Error> {
     let mut all = BTreeMap::new();
     for for_all in [true, false] {
-        for (name, Kept { volume, mountpoint, options }) in read(&place(for_all)?)? {
+        let path = match place(for_all) {
+            // What the machine has is there for a service as well, which has no home.
+            Err(_) if !all.is_empty() => break,
+            path => path?,
+        };
+        for (name, Kept { volume, mountpoint, options }) in read(&path)? {
             all.insert(name.clone(), Favourite { name, volume, mountpoint, options, for_all });
         }
     }
     Ok(all.into_values().collect())
+}
+
+/// Why favourites can't be read, where a word without a slash may be the name of one.
+pub fn unread(word: &Path) -> Option<Error> {
+    (word.components().count() == 1 && !word.exists()).then(all)?.err()
 }
 
 /// The one of that name.
@@ -124,17 +134,28 @@ pub fn find(name: &str) -> Result<Option<Favourite>, Error> {
     Ok(all()?.into_iter().find(|favourite| favourite.name == name))
 }
 
-/// Forgets the one of that name; the volume stays as it is.
+/// The one of that name that is to be forgotten: a user's own, or one of the machine's.
 ///
 /// # Errors
-/// There is none, or the file can't be read or written: then it is as it was.
-pub fn forget(name: &str, for_all: bool) -> Result<(), Error> {
-    let path = place(for_all)?;
-    let mut all = read(&path)?;
-    if all.remove(name).is_none() {
-        return Err(FavouriteError::Unknown { name: name.to_owned(), for_all }.into());
+/// There is none, or the file can't be read.
+pub fn to_forget(name: &str, for_all: bool) -> Result<Favourite, Error> {
+    let found = read(&place(for_all)?)?.remove_entry(name);
+    let unknown = || FavouriteError::Unknown { name: name.to_owned(), for_all };
+    let (name, Kept { volume, mountpoint, options }) = found.ok_or_else(unknown)?;
+    Ok(Favourite { name, volume, mountpoint, options, for_all })
+}
+
+impl Favourite {
+    /// Forgets it; the volume stays as it is.
+    ///
+    /// # Errors
+    /// The file can't be read or written: then it is as it was.
+    pub fn forget(&self) -> Result<(), Error> {
+        let path = place(self.for_all)?;
+        let mut all = read(&path)?;
+        all.remove(&self.name);
+        write(&path, &all)
     }
-    write(&path, &all)
 }
 
 /// An absolute path as text: what is kept is read from anywhere, and by people.

@@ -61,6 +61,10 @@ pub struct Pace {
     settled: Settled,
     /// How long all of it takes by its plan.
     planned: Option<Duration>,
+    /// It was counted anew: there are several parts, and what is counted is one of them.
+    in_parts: bool,
+    /// The largest part of planned work that was told: what is told goes forward only.
+    furthest: f64,
 }
 
 /// How far it is.
@@ -76,7 +80,8 @@ impl Pace {
     /// Work that has that name, told so.
     pub fn new(style: PaceStyle, label: &str) -> Self {
         let (points, settled) = (VecDeque::new(), Settled::default());
-        Self { style, label: line(label), told: None, points, settled, planned: None }
+        let (planned, in_parts, furthest) = (None, false, 0.0);
+        Self { style, label: line(label), told: None, points, settled, planned, in_parts, furthest }
     }
 
     /// The same, of work that knows how long it takes.
@@ -121,6 +126,7 @@ impl Pace {
         if self.points.back().is_some_and(|(_, before)| *before > done) {
             // It began anew.
             self.points.clear();
+            self.in_parts = true;
             // What is planned is all of it.
             let begun = self.settled.begun().filter(|_| self.planned.is_some());
             self.settled = Settled::begun_at(begun);
@@ -131,26 +137,41 @@ impl Pace {
                 self.points.pop_front();
             }
         }
-        let first = self.points.front().copied().unwrap_or((now, done));
-        let (time, steps) = (now.saturating_duration_since(first.0), done.saturating_sub(first.1));
-        let rest = |time: Duration| time.mul_f64(total.saturating_sub(done) as f64 / steps as f64);
+        let rest = self.rest(now, total.saturating_sub(done));
         // Before its first turn is prepared, nothing of what is planned is done.
-        let counted =
-            (total > 0).then(|| self.settled.left(now, (done, total), (steps > 0).then(|| rest(time))));
+        let counted = (total > 0).then(|| self.settled.left(now, (done, total), rest)).flatten();
         let planned = self.planned.zip(self.settled.begun()).filter(|_| total > 0);
-        let by_plan = planned.map(|(all, begun)| all.checked_sub(now.saturating_duration_since(begun)));
-        // A plan that did not hold tells nothing more.
-        let left = by_plan.unwrap_or_else(|| counted.flatten());
+        let planned = planned.map(|(all, begun)| (all, now.saturating_duration_since(begun)));
+        let left = match planned.map(|(all, passed)| all.checked_sub(passed)) {
+            // No less than what is counted still takes.
+            Some(Some(by_plan)) => Some(by_plan.max(counted.unwrap_or_default())),
+            // A plan that did not hold tells nothing more of other parts.
+            Some(None) if self.in_parts => None,
+            _ => counted,
+        };
         if self.style == PaceStyle::None || !self.is_time(now) {
             return None;
         }
         self.label = line(label);
         let part = if total > 0 { done.min(total) as f64 / total as f64 } else { 0.0 };
+        let part = planned.map_or(part, |(all, passed)| {
+            self.furthest = part.min(passed.div_duration_f64(all)).max(self.furthest);
+            self.furthest
+        });
         Some(self.told(
             Reached { part, bytes: None, per_second: None, left },
             json!({"done": done, "total": total}),
             columns,
         ))
+    }
+
+    /// How long so many more steps take at the speed of the last ones; meanwhile less and less of the next one is left.
+    fn rest(&self, now: Instant, steps: u64) -> Option<Duration> {
+        let (first, last) = (self.points.front()?, self.points.back()?);
+        let done = last.1.checked_sub(first.1).filter(|done| *done > 0)?;
+        let one = last.0.saturating_duration_since(first.0).div_f64(done as f64);
+        let passed = now.saturating_duration_since(last.0).min(one);
+        Some(one.mul_f64(steps as f64).saturating_sub(passed))
     }
 
     /// The search for a key is so far; the rest as with [`Pace::at`].
@@ -432,6 +453,32 @@ mod tests {
         assert_eq!(at(30, "cdm, test 1", (39, 40)), Some(50));
         assert_eq!(at(40, "cdm, test 2", (0, 40)), Some(40));
         assert_eq!(at(81, "cdm, test 2", (39, 40)), None);
+    }
+
+    /// What is told of turns goes forward: the part, and where none is done, what is left.
+    #[test]
+    fn turns_go_forward_only() {
+        let (begun, minute) = (Instant::now(), Some(Duration::from_secs(60)));
+        let told = |pace: &mut Pace, second: u64, turns| {
+            let told = pace.counted(begun + Duration::from_secs(second), "test", turns, 80).expect("told");
+            let told: Value = serde_json::from_str(&told).expect("an object");
+            (told["percentage"].as_f64().unwrap_or_default(), told["seconds_left"].as_u64())
+        };
+        let mut study = Pace::new(PaceStyle::Json, "preparing").planned(minute);
+        let parts: Vec<f64> =
+            [(0, (0, 40)), (20, (39, 40)), (22, (0, 40)), (40, (20, 40)), (59, (39, 40)), (61, (0, 40))]
+                .map(|(second, turns)| told(&mut study, second, turns).0)
+                .into();
+        assert!(parts.is_sorted() && parts[1] < 34.0 && parts[4] < 99.0, "{parts:?}");
+        // Half of the turns took all of the planned time: as long again.
+        let mut slow = Pace::new(PaceStyle::Json, "preparing").planned(minute);
+        let left: Vec<_> = (0..=60).map(|second| told(&mut slow, second, (second / 3, 40)).1).collect();
+        assert_eq!((left[30], left[60]), (Some(90), Some(60)), "{left:?}");
+        let mut bench = Pace::new(PaceStyle::Json, "aes");
+        let left: Vec<_> =
+            (0..=40).map(|second| told(&mut bench, second, (second / 10, 4)).1).collect::<Vec<_>>();
+        let told: Vec<u64> = left.into_iter().flatten().collect();
+        assert!(told.len() > 20 && told.is_sorted_by(|one, next| one >= next), "{told:?}");
     }
 
     #[test]

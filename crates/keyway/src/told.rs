@@ -83,7 +83,7 @@ pub fn qualified(advice: &str, owner: impl Fn(&str) -> Option<String>) -> String
 pub fn naming(advice: &str, path: &OsStr) -> String {
     let mut in_command = false;
     let words = advice.split(' ').map(|word| {
-        in_command |= word.trim_start_matches(['`', '(']) == "keyway";
+        in_command |= matches!(word.trim_start_matches(['`', '(']), "keyway" | "mount");
         let bare = word.trim_end_matches(['`', ',', ';', ')']);
         let is_name = in_command && ["VOLUME", "DEVICE"].contains(&bare);
         in_command &= bare.len() == word.len();

@@ -13,7 +13,7 @@ pub use ublk::UblkError;
 pub use vhost_user::VhostError;
 
 use keyway_engine::DeviceError;
-use keyway_error::{Advice, Fault, Meaning, explain, explain_io};
+use keyway_error::{Advice, Fault, Kind, Meaning, explain, explain_io};
 use keyway_fs::files::FilesError;
 use keyway_store::InUse;
 use std::fmt;
@@ -243,6 +243,8 @@ pub enum AttachError {
     Io {
         /// What was being done.
         doing: String,
+        /// With which file or folder, where it is one.
+        path: Option<PathBuf>,
         /// The system's reason.
         #[source]
         source: io::Error,
@@ -256,14 +258,29 @@ impl AttachError {
         if source.kind() == io::ErrorKind::PermissionDenied {
             return Self::NotPermitted { what: doing, advice: Advice::BecomeRoot, source };
         }
-        Self::Io { doing, source }
+        Self::Io { doing, path: None, source }
+    }
+
+    /// The same as [`AttachError::io`] of what is done with a file or folder: a verb.
+    pub(crate) fn on(doing: &str, path: &Path, source: impl Into<io::Error>) -> Self {
+        match Self::io(format!("{doing} {}", path.display()), source) {
+            Self::Io { doing, source, .. } => Self::Io { doing, path: Some(path.to_owned()), source },
+            other => other,
+        }
     }
 }
 
 explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | Nvme {
     Self::AlreadyOpen { volume, .. } => [AlreadyOpen InUse, CloseNamed { volume: volume.clone() }; volume],
     Self::Taken { volume, by } => [Busy InUse, (by.advice()); volume],
-    Self::Busy { .. } => [Busy InUse, CloseUsers],
+    Self::Busy { what, .. } => {
+        let meaning = Meaning::new(Kind::Busy, Fault::InUse).advise(Advice::CloseUsers);
+        // By a name of the kernel's, or with a remark behind it, it is no path.
+        match what.starts_with('/') && !what.contains(" (") {
+            true => meaning.about(what),
+            false => meaning,
+        }
+    },
     Self::MountedThere { other, .. } => [Busy InUse, UnmountIt { path: other.clone() }; other],
     Self::NotPermitted { advice, .. } => [NotPermitted Machine, (advice.clone())],
     Self::Missing { advice, .. } => [Missing Machine, (advice.clone())],
@@ -279,7 +296,10 @@ explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | 
     Self::Deleted { volume } => [Deleted InUse, CopyNow; volume],
     Self::NoAnswer { volume, .. } => [NoAnswer State, TryStatus; volume],
     Self::ClosedBadly { volume, .. } => [Medium, CheckLastWrites; volume],
-    Self::Io { source, .. } => [Medium, ..explain_io(source).advice],
+    Self::Io { source, path, .. } => {
+        let meaning = Meaning::of(Fault::Medium).advise_each(explain_io(source).advice);
+        path.iter().fold(meaning, |meaning, path| meaning.about(path))
+    },
 } }
 
 /// An address that can't be listened on, or where nobody can be served: an address that somebody else has is the caller's choice.

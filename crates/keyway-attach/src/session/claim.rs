@@ -31,7 +31,7 @@ impl Claim {
         });
         claimed.map_err(|e| match e.get_ref().and_then(|inner| inner.downcast_ref::<InUse>()) {
             Some(by) => AttachError::Taken { volume: volume.to_owned(), by: by.clone() },
-            None => AttachError::io(format!("lock {}", volume.display()), e),
+            None => AttachError::on("lock", volume, e),
         })
     }
 

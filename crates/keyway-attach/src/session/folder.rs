@@ -39,7 +39,7 @@ pub fn runtime_folder() -> Result<PathBuf, AttachError> {
         Some(RuntimeFolderPlace::Here(path)) => private(path),
         Some(RuntimeFolderPlace::AtHome(base)) => {
             let made = DirBuilder::new().recursive(true).mode(PRIVATE).create(&base);
-            made.map_err(|e| AttachError::io(format!("make {}", base.display()), e))?;
+            made.map_err(|e| AttachError::on("make", &base, e))?;
             private(private(base.join("keyway"))?.join(machine()))
         }
         None => Err(AttachError::Missing {
@@ -136,7 +136,7 @@ fn private(path: PathBuf) -> Result<PathBuf, AttachError> {
                 format!("{}, where this user's folder of what is open was to be made,", above.display());
             return Err(AttachError::Missing { what, advice: Advice::MakeFolder { path: above } });
         }
-        Err(e) => return Err(AttachError::io(format!("make {}", path.display()), e)),
+        Err(e) => return Err(AttachError::on("make", &path, e)),
     }
     alone(path)
 }
@@ -216,12 +216,12 @@ impl SessionFolder {
         rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
             .map_err(|e| AttachError::io("get a random number", e))?;
         let folder = Self::new(runtime.join(format!("{:08x}", u32::from_ne_bytes(random))));
-        let doing = || format!("make {}", folder.path.display());
+        let failed = |e: io::Error| AttachError::on("make", &folder.path, e);
         let mode = Mode::from_raw_mode(PRIVATE);
-        rustix::fs::mkdir(&folder.path, mode).map_err(|e| AttachError::io(doing(), e))?;
-        rustix::fs::mkdir(folder.mount_point(), mode).map_err(|e| AttachError::io(doing(), e))?;
-        let lock = open_lock(&folder.lock(), true).map_err(|e| AttachError::io(doing(), e))?;
-        flock(&lock, FlockOperation::LockExclusive).map_err(|e| AttachError::io(doing(), e))?;
+        rustix::fs::mkdir(&folder.path, mode).map_err(|e| failed(e.into()))?;
+        rustix::fs::mkdir(folder.mount_point(), mode).map_err(|e| failed(e.into()))?;
+        let lock = open_lock(&folder.lock(), true).map_err(failed)?;
+        flock(&lock, FlockOperation::LockExclusive).map_err(|e| failed(e.into()))?;
         Ok((folder, lock))
     }
 
@@ -273,15 +273,15 @@ pub(super) fn session_folders(runtime: &Path) -> Vec<SessionFolder> {
 
 /// Held while session folders are made or dead ones removed.
 pub(super) fn lock_runtime(runtime: &Path) -> Result<File, AttachError> {
-    let doing = || format!("lock {}", runtime.display());
+    let failed = |e: io::Error| AttachError::on("lock", runtime, e);
     let path = runtime.join("lock");
-    let lock = open_lock(&path, true).map_err(|e| AttachError::io(doing(), e))?;
+    let lock = open_lock(&path, true).map_err(failed)?;
     let (began, mut told) = (Instant::now(), false);
     loop {
         match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(lock),
             Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {}
-            Err(e) => return Err(AttachError::io(doing(), e)),
+            Err(e) => return Err(failed(e.into())),
         }
         let busy = || AttachError::Busy { what: path.display().to_string(), users: User::of_lock(&lock) };
         if began.elapsed() >= LOCK_PATIENCE {
@@ -301,9 +301,7 @@ fn open_lock(path: &Path, create: bool) -> io::Result<File> {
 
 fn remove(done: io::Result<()>, folder: &Path) -> Result<(), AttachError> {
     match done {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => {
-            Err(AttachError::io(format!("remove {}", folder.display()), e))
-        }
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(AttachError::on("remove", folder, e)),
         _ => Ok(()),
     }
 }

@@ -138,7 +138,7 @@ pub fn end_recording(what: impl AsRef<Path>) -> Result<Trace, AttachError> {
         other => return Err(not_recorded(&state, other)),
     }
     let path = folder.trace();
-    let bytes = std::fs::read(&path).map_err(|e| AttachError::io(format!("read {}", path.display()), e))?;
+    let bytes = std::fs::read(&path).map_err(|e| AttachError::on("read", &path, e))?;
     // It is in our hands; the session's end would remove it too.
     let _ = std::fs::remove_file(&path);
     Trace::from_bytes(&bytes).map_err(|e| AttachError::NoAnswer {

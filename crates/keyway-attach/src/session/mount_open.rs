@@ -40,7 +40,7 @@ pub fn mount_inside(
     let (folder, state) = alive(what.as_ref())?.ok_or_else(|| not_open(what.as_ref()))?;
     let at = folder.inside();
     let made = std::fs::DirBuilder::new().mode(0o700).create(&at);
-    made.map_err(|e| AttachError::io(format!("make {}", at.display()), e))?;
+    made.map_err(|e| AttachError::on("make", &at, e))?;
     let read_only = read_only || state.read_only;
     let file = match (&state.device, &state.file) {
         (None, Some(file)) => file,

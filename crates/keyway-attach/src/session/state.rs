@@ -145,7 +145,7 @@ impl SessionState {
             file.write_all(b"\n")?;
             std::fs::rename(&new, path)
         };
-        write().map_err(|e: io::Error| AttachError::io(format!("write {}", path.display()), e))
+        write().map_err(|e: io::Error| AttachError::on("write", path, e))
     }
 
     /// Reads what [`SessionState::write`] wrote.

@@ -28,6 +28,8 @@ enum Action {
         /// One of all users' (needs root)
         #[arg(long)]
         for_all: bool,
+        #[command(flatten)]
+        dry: DryRunArgs,
     },
 }
 
@@ -78,9 +80,11 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             let none = || "There is no favourite: `keyway favourite add VOLUME` keeps one.".to_owned();
             out.result(&json!({"favourites": all}), || if all.is_empty() { none() } else { table() })
         }
-        Action::Remove { name, for_all } => {
-            favourites::forget(name, *for_all)?;
-            done(name, "removed", json!({"name": name, "for_all": for_all}))
+        Action::Remove { name, for_all, dry } => {
+            let kept = favourites::to_forget(name, *for_all)?;
+            let told = |_: &Value| said("favourite removed", &json!({ "name": name }));
+            let forget = |kept: Favourite| kept.forget().map(|()| json!({"name": name, "for_all": for_all}));
+            dry.carry_out(kept, None, forget, told, out)
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     confined: SandboxArgs,
     #[command(flatten)]
-    target: VolumeArgs,
+    on: TargetArgs,
     /// The files and folders in it, or patterns: '*.jpg', '/photos/**'; and, as the last of two or more words, where they go:
     /// a folder, or for one a new name; `-` is standard output. This folder when left out
     #[arg(required = true, value_name = "PATH... [TO]")]
@@ -30,15 +30,19 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let existing = Existing { replace: args.force, keep_same: args.skip_existing };
-    let what = ToGet::named(&args.paths, existing)?;
-    let mut volume = args.confined.around(args.target.locked()?);
+    let what = ToGet::named(&args.on.target.volume, &args.paths, existing)?;
+    let mut volume = args.confined.around(args.on.target.locked()?);
     volume.sandbox = volume.sandbox.map(|sandbox| sandbox.copying_to(what.folder()));
     let mut inside = volume.open_files(Access::ReadOnly)?;
     out.warnings(&inside.warnings);
+    inside.meet(existing);
+    if args.on.dry.dry_run {
+        let plan = inside.plan_get(&what, &mut |one| out.not_done(one))?;
+        return args.on.dry.go_on(&plan, None, out).map(drop);
+    }
     if what.folder().is_none() {
         return Ok(inside.read(&what, raw_stdout()?, Path::new(STANDARD_OUTPUT))?);
     }
-    inside.meet(existing);
     inside.stop_when(stop_on_signals()?);
     let copied = inside.get(&what, &mut |one| out.not_done(one))?;
     if !copied.is_complete {

@@ -41,9 +41,11 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
     let volume = args.target.locked()?;
     if !asks {
-        return look_again(|| match volume.family()? {
-            Family::VeraCrypt if keyway::drive::is_drive(path) => drive::show(path, out),
-            Family::BitLocker | Family::VeraCrypt => outside(&volume, out),
+        return look_again(|| match volume.family() {
+            Ok(Family::VeraCrypt) if keyway::drive::is_drive(path) => drive::show(path, out),
+            // A virtual drive's file is no volume.
+            Err(_) if path.is_file() && keyway::drive::is_drive(path) => drive::show(path, out),
+            family => family.map_err(Failure::from).and_then(|_| outside(&volume, out)),
         });
     }
     let open = volume.open(Access::ReadOnly, Caching::Buffered)?;

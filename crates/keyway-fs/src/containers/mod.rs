@@ -52,6 +52,8 @@ enum_table! {
         Rar("rar", "a RAR archive"),
         /// tar.
         Tar("tar", "a tar archive"),
+        /// A virtual drive's file, as Keyway writes it.
+        VirtualDrive("virtual-drive", "the file of a virtual drive that encrypts itself"),
     }
     /// Its stable word.
     pub word: &'static str,

@@ -233,6 +233,8 @@ fn standing(claim: &Claim, now: &Said) -> Standing {
         (Verdict::Costs, Some(_)) => Standing::Undecided,
         _ => match (claim.says, now.verdict) {
             (_, Verdict::Undecided) => Standing::Undecided,
+            // Below a figure that somebody measured may lie this machine alone.
+            (Verdict::Equal, Verdict::Costs) if claim.against == HeldAgainst::Figure => Standing::Undecided,
             // What costs nothing may gain; a figure is what it is.
             (Verdict::Equal, Verdict::Gains) if claim.against != HeldAgainst::Figure => Standing::Holds,
             (said, found) if said == found => Standing::Holds,

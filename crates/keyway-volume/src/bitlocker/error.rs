@@ -162,10 +162,14 @@ fn give_one_of(has: &[Protection]) -> Advice {
         password: has.contains(&P::Password),
         recovery_password: has.contains(&P::RecoveryPassword),
         startup_key: has.contains(&P::StartupKey),
-        tpm: has
-            .iter()
-            .any(|kind| matches!(kind, P::Tpm | P::TpmPin | P::TpmStartupKey | P::TpmPinStartupKey)),
+        tpm: has.iter().any(is_by_tpm),
     }
+}
+
+/// Whether a TPM that is asked here opens it, alone or with what can be given beside it.
+const fn is_by_tpm(kind: &Protection) -> bool {
+    use Protection as P;
+    matches!(kind, P::Tpm | P::TpmPin | P::TpmStartupKey | P::TpmPinStartupKey)
 }
 
 /// What else opens a volume, as its owner knows it: Windows shows the first eight digits of an identifier.
@@ -176,7 +180,13 @@ fn other_protectors(others: &[(Protection, Guid)]) -> Option<Advice> {
         format!("{kind} {id}…")
     };
     let protectors: Vec<String> = others.iter().map(words).collect();
-    (!protectors.is_empty()).then_some(Advice::OtherProtectors { protectors })
+    let has = |wanted| others.iter().any(|(kind, _)| *kind == wanted);
+    (!protectors.is_empty()).then_some(Advice::OtherProtectors {
+        protectors,
+        recovery_password: has(Protection::RecoveryPassword),
+        startup_key: has(Protection::StartupKey),
+        tpm: others.iter().any(|(kind, _)| is_by_tpm(kind)),
+    })
 }
 
 /// What is wrong with one copy of the metadata.

@@ -92,6 +92,14 @@ pub enum DriveError {
     /// Who is no user.
     #[error("{0} is no user")]
     NoUser(Authority),
+    /// Who may not see what was asked for: the drive leaves it out of its answer.
+    #[error("{}: {who} may not see that", path.display())]
+    NotShown {
+        /// The drive.
+        path: PathBuf,
+        /// Who.
+        who: Authority,
+    },
     /// The owner's password by somebody else, or somebody else's by the owner.
     #[error("the owner (sid) and the others belong to different parts of the drive")]
     OtherPart,
@@ -174,18 +182,19 @@ explain! { DriveError {
     },
     Self::NoDrive { path, is: NoDrive::PartOf(disk) } => [NotADrive Contents, NameWholeDrive { drive: disk.clone() }; path],
     Self::NoDrive { path, .. } => [NotADrive Contents, NameEncryptingDrive; path],
-    Self::NoStandard(_) => [Unsupported Machine, EncryptBySoftware],
-    Self::OnlyRead(_) => [Unsupported Machine, UseSedutil],
-    Self::NotSetUp(_) => [NotSetUp State, SetDriveUp],
-    Self::SetUpAlready(_) => [SetUpAlready State, SeeState, RevertSetupCutShort],
-    Self::BlockedAlready(_) | Self::NothingToBlock(_) => [NotNow State, SeeState],
-    Self::OddState(_) => [NotNow State, RevertByPsidFirst],
-    Self::InUse { .. } => [InUse InUse, CloseThatFirst],
-    Self::SheetOnDrive(_) => [Request, KeepElsewhere],
+    Self::NoStandard(path) => [Unsupported Machine, EncryptBySoftware; path],
+    Self::OnlyRead(path) => [Unsupported Machine, UseSedutil; path],
+    Self::NotSetUp(path) => [NotSetUp State, SetDriveUp; path],
+    Self::SetUpAlready(path) => [SetUpAlready State, SeeState, RevertSetupCutShort; path],
+    Self::BlockedAlready(path) | Self::NothingToBlock(path) => [NotNow State, SeeState; path],
+    Self::OddState(path) => [NotNow State, RevertByPsidFirst; path],
+    Self::InUse { disk, .. } => [InUse InUse, CloseThatFirst; disk],
+    Self::SheetOnDrive(path) => [Request, KeepElsewhere; path],
     Self::GlobalRangeHasNoPlace | Self::GlobalRangeStays => [Request, NameAnother],
     Self::NoRange { path, .. } => [Request, ListRanges; path],
     Self::NoLength => [Request, RemoveRangeInstead],
     Self::NoUser(_) => [Request, NameUser],
+    Self::NotShown { path, .. } => [NotAllowed Machine, AuthenticateAsAdministrator; path],
     Self::OtherPart => [Request, ChangeAsThemselves],
     Self::KernelKnowsNoFile => [Request, ServeVirtualDrive],
     Self::UnknownToKernel(_) => [Request, UnlockAsKernelKnows],

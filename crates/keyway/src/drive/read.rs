@@ -1,6 +1,7 @@
 //! What a drive tells those whom it knows: ranges, users, the MBR shadow, and the bytes that it keeps.
 
 use super::contents::words;
+use super::error::DriveError;
 use super::handle::Drive;
 use super::range_locks::RangeLocks;
 use super::secret::DriveSecrets;
@@ -10,7 +11,7 @@ use keyway_sed::Authority;
 use keyway_sed::discovery::Feature;
 use keyway_sed::host::ranges::{Range, RangeState};
 use keyway_sed::host::shadow::ByteTable;
-use keyway_sed::host::{HostError, Session};
+use keyway_sed::host::{HostError, Misbehaved, Session};
 use serde::{Serialize, Serializer};
 use std::path::PathBuf;
 
@@ -173,14 +174,29 @@ impl Drive {
         })
     }
 
-    /// The state of its MBR shadow.
+    /// The state of its MBR shadow. Where no secret was named, nobody is asked for one if the drive tells it to everybody.
     ///
     /// # Errors
     /// As [`Drive::ranges`]; it has none.
     pub fn shadow(&mut self, by: Authority, secrets: &DriveSecrets<'_>) -> Result<Shadow, Error> {
         self.must_be_set_up()?;
         self.must_have_shadow()?;
+        if !secrets.own.is_given()
+            && let Some(open) = self.open_shadow()
+        {
+            return Ok(open);
+        }
         self.read(by, secrets, &mut Shadow::of)
+    }
+
+    /// The same as far as it lies open: nothing where the drive tells nobody how large it is.
+    fn open_shadow(&mut self) -> Option<Shadow> {
+        let locking = self.discovery().locking()?;
+        let (enabled, done) = (locking.mbr_enabled, locking.mbr_done);
+        let mut session = self.host.locking(None).ok()?;
+        let bytes = session.table_bytes(ByteTable::Shadow).ok()?;
+        session.end().ok()?;
+        Some(Shadow { enabled, done, bytes })
     }
 
     /// Bytes of its MBR shadow or DataStore from `offset` on; as many as there are where `length` does not say.
@@ -216,6 +232,16 @@ impl Drive {
         self.hash = secrets.hash;
         self.must_be_set_up()?;
         let pin = secrets.pin(self, Some(by))?;
-        Ok(self.session_as(&[by], &pin, what)?.1)
+        // What a user may not see is left out of the answer, which is none then.
+        let mut left_out = false;
+        let seen = self.session_as(&[by], &pin, &mut |session| {
+            what(session).inspect_err(|e| left_out = matches!(e, HostError::Misbehaved(Misbehaved::Form(_))))
+        });
+        match seen {
+            Err(_) if left_out && matches!(by, Authority::User(_)) => {
+                Err(DriveError::NotShown { path: self.path.clone(), who: by }.into())
+            }
+            seen => Ok(seen?.1),
+        }
     }
 }

@@ -33,7 +33,7 @@ pub struct RepairPlan<'a> {
     #[serde(skip)]
     store: Part,
     #[serde(skip)]
-    opened: OpenedKeys,
+    opened: Option<OpenedKeys>,
 }
 
 /// What was written anew.
@@ -61,6 +61,12 @@ pub fn repair<'a>(volume: &'a LockedVolume<'a>) -> Result<RepairPlan<'a>, Error>
         return Err(Misuse::NothingToRepair(volume.path.clone()).into());
     }
     volume.must_be_free(Access::ReadWrite)?;
+    // What is in order needs no secret; one that was named also finds out whether the metadata is authentic.
+    if !volume.sources.is_given()
+        && let Some(plan) = nothing_to_repair(volume)?
+    {
+        return Ok(plan);
+    }
     let secrets = volume.bitlocker_key()?;
     let store = volume.to_change()?;
     let request = UnlockRequest { search: true, ..UnlockRequest::new(&secrets) };
@@ -84,8 +90,27 @@ pub fn repair<'a>(volume: &'a LockedVolume<'a>) -> Result<RepairPlan<'a>, Error>
         overwrites_what_is_in_front,
         locked: volume,
         store,
-        opened,
+        opened: Some(opened),
     })
+}
+
+/// The plan of a volume whose first sector and copies of the metadata are in order, as far as that shows without a secret.
+fn nothing_to_repair<'a>(volume: &'a LockedVolume<'a>) -> Result<Option<RepairPlan<'a>>, Error> {
+    let store = volume.to_change()?;
+    let Ok(seen) = bitlocker::look(&store) else { return Ok(None) };
+    let states = seen.metadata.states();
+    if !seen.metadata.first_sector_is_good(&store) || states.iter().any(|state| *state != CopyState::Good) {
+        return Ok(None);
+    }
+    Ok(Some(RepairPlan {
+        volume: volume.path.clone(),
+        first_sector: false,
+        metadata_copies: states.to_vec(),
+        overwrites_what_is_in_front: false,
+        locked: volume,
+        store,
+        opened: None,
+    }))
 }
 
 impl RepairPlan<'_> {
@@ -104,10 +129,14 @@ impl RepairPlan<'_> {
     }
 
     fn mend(self) -> Result<RepairedHeader, Error> {
-        let written = self.opened.repair(&self.store).map_err(|e| self.locked.said(e))?;
+        let Some(opened) = self.opened else {
+            let (first_sector, repaired) = (false, Vec::new());
+            return Ok(RepairedHeader { volume: self.volume, first_sector, repaired, all_good: true });
+        };
+        let written = opened.repair(&self.store).map_err(|e| self.locked.said(e))?;
         let again = bitlocker::look(&self.store).map_err(|e| self.locked.said(e))?.metadata;
         let all_good = again.states().iter().all(|state| *state == CopyState::Good);
-        let was_lost = self.opened.metadata.lost_boot.is_some();
+        let was_lost = opened.metadata.lost_boot.is_some();
         if !again.first_sector_is_good(&self.store) || !(all_good || was_lost) {
             return Err(self.locked.said(Error::DamagedAgain));
         }

@@ -43,6 +43,9 @@ impl Place {
     }
 }
 
+/// What is to be copied and where each goes; what one path was named, and where the whole goes.
+type Sought = (Vec<(Wanted, Place)>, PathBuf, PathBuf);
+
 /// A new name in a folder here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {
@@ -123,8 +126,13 @@ impl ToGet {
     /// there; or for one a new name, or `-`, which is standard output. This folder where nothing is said.
     ///
     /// # Errors
-    /// As [`Destination::find`]; several go to what is no folder, or two of them to one name.
-    pub fn named(words: &[OsString], existing: Existing) -> Result<Self, Error> {
+    /// As [`Destination::find`]; several go to what is no folder, or two of them to one name; or there is no such volume, and
+    /// another word may be meant.
+    pub fn named(volume: &Path, words: &[OsString], existing: Existing) -> Result<Self, Error> {
+        let file = || words.iter().map(Path::new).find(|word| word.is_file());
+        if let Some(file) = (!volume.exists()).then(file).flatten() {
+            return Err(Misuse::VolumeFirst { path: volume.to_owned(), file: file.to_owned() }.into());
+        }
         let (named, to) = match words {
             [named @ .., to] if !named.is_empty() => (named, Path::new(to)),
             named => (named, Path::new(".")),
@@ -150,6 +158,27 @@ impl ToGet {
     pub fn folder(&self) -> Option<&Path> {
         self.to.first().map(|to| &*to.folder)
     }
+}
+
+/// What would be copied out of a volume. Nothing has been written.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct GetPlan {
+    /// The volume.
+    #[serde(serialize_with = "in_json")]
+    pub volume: PathBuf,
+    /// The file or folder in it as it was named, where it is one.
+    #[serde(serialize_with = "in_json", skip_serializing_if = "no_path")]
+    pub path: PathBuf,
+    /// Where it goes; of several the folder; `-` is standard output.
+    #[serde(serialize_with = "in_json")]
+    pub to: PathBuf,
+    /// Files.
+    pub files: u64,
+    /// Folders.
+    pub folders: u64,
+    /// Bytes in the files.
+    pub bytes: u64,
 }
 
 /// What was copied out of a volume.
@@ -211,7 +240,41 @@ impl InsideVolume {
         )
     }
 
+    /// Looks for what [`InsideVolume::get`] or [`InsideVolume::read`] would copy, and refuses what they would; what can't be read
+    /// is told.
+    ///
+    /// # Errors
+    /// As [`InsideVolume::get`].
+    pub fn plan_get(&mut self, what: &ToGet, tell: &mut dyn FnMut(&NotDone)) -> Result<GetPlan, Error> {
+        let (_, path, to) = self.all_of(what)?;
+        let to = if what.to.is_empty() { "-".into() } else { to };
+        let volume = self.volume.clone();
+        let mut plan = GetPlan { volume, path, to, files: 0, folders: 0, bytes: 0 };
+        for path in &what.paths {
+            let listed = self.list(path, true, tell)?;
+            for entry in &listed.entries {
+                plan.files += u64::from(entry.kind == EntryKind::File.word());
+                plan.folders += u64::from(entry.kind == EntryKind::Folder.word());
+                plan.bytes = plan.bytes.saturating_add(entry.size_bytes.unwrap_or(0));
+            }
+        }
+        Ok(plan)
+    }
+
     fn copy(&mut self, what: &ToGet, tell: &mut dyn FnMut(&NotDone)) -> Result<Copied, Error> {
+        let (each, path, to) = self.all_of(what)?;
+        let (left_out, failed, is_complete) = (Vec::new(), Vec::new(), true);
+        let (files, folders, bytes, kept) = (0, 0, 0, 0);
+        let volume = self.volume.clone();
+        let mut all = Copied { volume, path, to, files, folders, bytes, kept, left_out, failed, is_complete };
+        for (found, to) in &each {
+            self.copy_one(found, to, &mut all, tell)?;
+        }
+        Ok(all)
+    }
+
+    /// Finds all that is to be copied, and where each goes; then what one path was named, and where the whole goes.
+    fn all_of(&mut self, what: &ToGet) -> Result<Sought, Error> {
         let each = what.paths.iter().zip(&what.to);
         let each = each.map(|(path, to)| self.look(path, to)).collect::<Result<Vec<_>, _>>()?;
         for (at, (_, to)) in each.iter().enumerate() {
@@ -222,16 +285,10 @@ impl InsideVolume {
         }
         let (path, to) = match (what.named.as_slice(), each.as_slice()) {
             ([one], [(_, to)]) => (PathBuf::from(one), to.path().to_owned()),
+            ([one], []) => (PathBuf::from(one), PathBuf::new()),
             _ => (PathBuf::new(), what.folder().unwrap_or(Path::new("")).to_owned()),
         };
-        let (left_out, failed, is_complete) = (Vec::new(), Vec::new(), true);
-        let (files, folders, bytes, kept) = (0, 0, 0, 0);
-        let volume = self.volume.clone();
-        let mut all = Copied { volume, path, to, files, folders, bytes, kept, left_out, failed, is_complete };
-        for (found, to) in &each {
-            self.copy_one(found, to, &mut all, tell)?;
-        }
-        Ok(all)
+        Ok((each, path, to))
     }
 
     /// Finds what is to be copied, and refuses what can be refused before anything is.

@@ -1,5 +1,6 @@
 //! The protectors of a BitLocker volume.
 
+use super::name::ProtectorName;
 use crate::disk::Part;
 use crate::error::{Error, Misuse};
 use crate::key_file::NewKeyFile;
@@ -139,11 +140,15 @@ impl<'a> Protectors<'a> {
         Ok(Added { id, kind: new.protector().protection(), file, warning })
     }
 
-    /// Its recovery passwords, or only the one of that identifier.
+    /// Its recovery passwords, or only the one of that name.
     ///
     /// # Errors
-    /// There is none.
-    pub fn recovery_passwords(&self, id: Option<Guid>) -> Result<Vec<(Guid, RecoveryPassword)>, Error> {
+    /// There is none, or there are several of that name.
+    pub fn recovery_passwords(
+        &self,
+        name: Option<&ProtectorName>,
+    ) -> Result<Vec<(Guid, RecoveryPassword)>, Error> {
+        let id = name.map(|name| name.among(&self.volume.path, self.all())).transpose()?;
         let found: Vec<_> = self
             .all()
             .filter(|(own, kind)| *kind == Protection::RecoveryPassword && id.is_none_or(|id| id == *own))
@@ -155,13 +160,17 @@ impl<'a> Protectors<'a> {
         }
     }
 
-    /// Writes its one recovery password, or the one of that identifier, to a new file in the words of Windows.
+    /// Writes its one recovery password, or the one of that name, to a new file in the words of Windows.
     ///
     /// # Errors
     /// There is none, or several; the file exists or can't be written.
-    pub fn save_recovery_password(&self, id: Option<Guid>, file: &Path) -> Result<SavedRecovery, Error> {
+    pub fn save_recovery_password(
+        &self,
+        name: Option<&ProtectorName>,
+        file: &Path,
+    ) -> Result<SavedRecovery, Error> {
         let path = &self.volume.path;
-        match self.recovery_passwords(id)?.as_slice() {
+        match self.recovery_passwords(name)?.as_slice() {
             [(id, password)] => {
                 let file = recovery_file(file, *id, password)?.keep();
                 Ok(SavedRecovery { volume: path.clone(), id: *id, file })

@@ -40,7 +40,7 @@ pub enum ProtectorRequest {
     /// Another secret in the place of one.
     Change {
         /// Which protector of a BitLocker volume; its password without one.
-        id: Option<Guid>,
+        id: Option<ProtectorName>,
         /// Where a recovery password or startup key goes.
         to: Option<PathBuf>,
         /// The TPM that seals anew, and its new PIN, where the protector has a TPM.
@@ -254,13 +254,11 @@ pub fn change<'a>(
             }
         }
         ProtectorRequest::Change { id, to, secret, mut tpm } => {
+            let id = id.map(|id| id.among(&volume.path, protectors.all())).transpose()?;
             // A new PIN alone says which.
             let id = id.or_else(|| tpm.pin.as_ref().and_then(|_| protectors.with_pin()));
             let Some((own, kind)) = protectors.find(id) else {
-                return Err(match id {
-                    Some(id) => said(ChangeError::NoSuchProtector(id)),
-                    None => Misuse::NoPasswordToChange(volume.path.clone()).into(),
-                });
+                return Err(Misuse::NoPasswordToChange(volume.path.clone()).into());
             };
             may_be_new(kind, to.as_deref(), &secret.secret)?;
             must_be_the_tpms(kind, &tpm, &secret.secret)?;
@@ -276,7 +274,7 @@ pub fn change<'a>(
             }
         }
         ProtectorRequest::Remove { id, last } => {
-            let id = id.among(&volume.path, protectors.all().map(|(id, _)| id))?;
+            let id = id.among(&volume.path, protectors.all())?;
             plan.id = Some(id);
             plan.kind = protectors.find(Some(id)).map(|(_, kind)| kind);
             plan.loses = match protectors.keys.may_remove(id, LastProtector::Keep) {
@@ -340,8 +338,8 @@ impl ProtectorRequest {
                 let pin = PasswordSource { password: tpm.pin.clone(), ..PasswordSource::new() };
                 one_standard_input([own, &secret.secret, &pin])?;
                 let kind = match id {
-                    Some(id) => kind_of(volume, *id)?,
-                    None => Some(Protection::Password).filter(|_| tpm.pin.is_none()),
+                    None if tpm.pin.is_some() => None,
+                    id => kind_of(volume, id.as_ref())?,
                 };
                 let Some(kind) = kind else { return Ok(()) };
                 must_be_the_tpms(kind, tpm, &secret.secret)?;
@@ -349,7 +347,7 @@ impl ProtectorRequest {
             }
             Self::Remove { id, .. } => {
                 match look_at_bitlocker(&volume.path, &volume.arguments, volume.progress) {
-                    Ok(seen) => id.among(&volume.path, ids_in(&seen)).map(drop),
+                    Ok(seen) => id.among(&volume.path, all_in(&seen)).map(drop),
                     Err(_) => Ok(()),
                 }
             }
@@ -358,8 +356,8 @@ impl ProtectorRequest {
     }
 }
 
-fn ids_in(seen: &Locked) -> impl Iterator<Item = Guid> + '_ {
-    seen.info.key_protectors.iter().map(|protector| protector.id)
+fn all_in(seen: &Locked) -> impl Iterator<Item = (Guid, Protection)> + '_ {
+    seen.info.key_protectors.iter().map(|protector| (protector.id, protector.kind))
 }
 
 /// What is lost by a change of what opens a volume, told before anyone types a secret; nothing where nothing is, or where that
@@ -383,7 +381,7 @@ pub fn lost_by(
             let Ok(seen) = look_at_bitlocker(&volume.path, &volume.arguments, volume.progress) else {
                 return Ok(None);
             };
-            let id = id.among(&volume.path, ids_in(&seen))?;
+            let id = id.among(&volume.path, all_in(&seen))?;
             let may = may_remove_from(seen.metadata.block(), id, LastProtector::Keep);
             Ok(may.err().filter(ChangeError::is_of_the_last).map(ProtectorLoss::Last))
         }
@@ -400,14 +398,18 @@ pub enum ProtectorLoss {
     Last(ChangeError),
 }
 
-/// What a protector is, as far as that lies open: nothing of one whose metadata has to be looked for.
-fn kind_of(volume: &LockedVolume<'_>, id: Guid) -> Result<Option<Protection>, Error> {
+/// What the protector is that is to be changed, its password without a name, as far as that lies open: nothing of a volume whose
+/// metadata has to be looked for.
+fn kind_of(volume: &LockedVolume<'_>, id: Option<&ProtectorName>) -> Result<Option<Protection>, Error> {
     let Ok(seen) = look_at_bitlocker(&volume.path, &volume.arguments, volume.progress) else {
         return Ok(None);
     };
-    match seen.info.key_protectors.iter().find(|protector| protector.id == id) {
-        Some(found) => Ok(Some(found.kind)),
-        None => Err(volume.said(ChangeError::NoSuchProtector(id))),
+    let own = id.map(|id| id.among(&volume.path, all_in(&seen))).transpose()?;
+    let is_meant =
+        |(id, kind): &(Guid, Protection)| own.map_or(*kind == Protection::Password, |own| own == *id);
+    match all_in(&seen).find(is_meant) {
+        Some((_, kind)) => Ok(Some(kind)),
+        None => Err(Misuse::NoPasswordToChange(volume.path.clone()).into()),
     }
 }
 

@@ -1,20 +1,26 @@
-//! A protector by its name: its identifier, or so much of its beginning as tells it from the others.
+//! A protector by its name: its identifier, so much of its beginning as tells it from the others, or what kind it is.
 
 use crate::error::{Error, Misuse};
-use keyway_volume::bitlocker::{ChangeError, Guid, NotAGuid};
+use keyway_volume::bitlocker::{ChangeError, Guid, NotAGuid, Protection};
 use std::path::Path;
 use std::str::FromStr;
 
 /// Less than this is no name.
 const LEAST: usize = 4;
 
-/// A protector's identifier, or the beginning of one.
+/// A protector's identifier, the beginning of one, or the name of a kind of which a volume has but one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProtectorName(String);
+pub struct ProtectorName(Named);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Named {
+    Beginning(String),
+    Kind(Protection),
+}
 
 impl From<Guid> for ProtectorName {
     fn from(id: Guid) -> Self {
-        Self(id.to_string())
+        Self(Named::Beginning(id.to_string()))
     }
 }
 
@@ -22,6 +28,10 @@ impl FromStr for ProtectorName {
     type Err = NotAGuid;
 
     fn from_str(text: &str) -> Result<Self, NotAGuid> {
+        if let Some(kind) = Protection::KNOWN.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(text))
+        {
+            return Ok(Self(Named::Kind(kind)));
+        }
         // As messages shorten them.
         let bare = text.trim_start_matches('{').trim_end_matches(['}', '…']).to_lowercase();
         let is_dash = |at| matches!(at, 8 | 13 | 18 | 23);
@@ -30,7 +40,7 @@ impl FromStr for ProtectorName {
             false => byte.is_ascii_hexdigit(),
         });
         match fits && (LEAST..36).contains(&bare.len()) {
-            true => Ok(Self(bare)),
+            true => Ok(Self(Named::Beginning(bare))),
             false => text.parse::<Guid>().map(Self::from),
         }
     }
@@ -41,18 +51,28 @@ impl ProtectorName {
     ///
     /// # Errors
     /// It names none, or several.
-    pub(super) fn among(&self, path: &Path, all: impl Iterator<Item = Guid>) -> Result<Guid, Error> {
-        let found: Vec<Guid> = all.filter(|id| id.to_string().starts_with(&self.0)).collect();
-        let (path, named) = (path.to_owned(), self.0.clone());
-        match (found.as_slice(), named.parse()) {
-            ([one], _) => Ok(*one),
-            ([], Ok(whole)) => Err(Error::from(ChangeError::NoSuchProtector(whole)).at(&path)),
-            ([], Err(_)) => Err(Misuse::NoSuchBeginning { path, named }.into()),
-            (several, _) => {
-                let all = several.iter().map(Guid::to_string).collect::<Vec<_>>().join(", ");
-                Err(Misuse::SeveralBeginSo { path, named, all }.into())
-            }
-        }
+    pub(super) fn among(
+        &self,
+        path: &Path,
+        all: impl Iterator<Item = (Guid, Protection)>,
+    ) -> Result<Guid, Error> {
+        let fits = |(id, kind): &(Guid, Protection)| match &self.0 {
+            Named::Beginning(beginning) => id.to_string().starts_with(beginning),
+            Named::Kind(named) => kind == named,
+        };
+        let found: Vec<Guid> = all.filter(fits).map(|(id, _)| id).collect();
+        let path = path.to_owned();
+        let several = || found.iter().map(Guid::to_string).collect::<Vec<_>>().join(", ");
+        Err(match (found.as_slice(), self.0.clone()) {
+            ([one], _) => return Ok(*one),
+            ([], Named::Kind(kind)) => Misuse::NoneOfKind { path, kind }.into(),
+            (_, Named::Kind(kind)) => Misuse::SeveralOfKind { path, kind, all: several() }.into(),
+            ([], Named::Beginning(named)) => match named.parse() {
+                Ok(whole) => Error::from(ChangeError::NoSuchProtector(whole)).at(&path),
+                Err(_) => Misuse::NoSuchBeginning { path, named }.into(),
+            },
+            (_, Named::Beginning(named)) => Misuse::SeveralBeginSo { path, named, all: several() }.into(),
+        })
     }
 }
 
@@ -66,10 +86,14 @@ mod tests {
         "8f59ffff-f5b9-49a0-85d4-cb8f80258c27",
     ];
 
+    const KINDS: [Protection; 3] =
+        [Protection::RecoveryPassword, Protection::RecoveryPassword, Protection::Password];
+
     fn found(name: &str) -> Result<String, String> {
         let all = IDS.map(|id| id.parse::<Guid>().expect("one"));
+        let all = all.into_iter().zip(KINDS);
         let name: ProtectorName = name.parse().map_err(|e: NotAGuid| e.to_string())?;
-        let found = name.among(Path::new("v"), all.into_iter());
+        let found = name.among(Path::new("v"), all);
         found.map(|id| id.to_string()).map_err(|e| e.to_string())
     }
 
@@ -88,5 +112,14 @@ mod tests {
         for none in ["", "8f5", "nosuch", "8f595209f5", "8f595209--"] {
             assert!(found(none).expect_err("no name").contains("is not a GUID"), "{none}");
         }
+    }
+
+    #[test]
+    fn a_kind_does_where_there_is_one_of_it() {
+        assert_eq!(found("password").as_deref(), Ok(IDS[2]));
+        assert_eq!(found("Password").as_deref(), Ok(IDS[2]));
+        let several = found("recovery-password").expect_err("two of them");
+        assert!(several.contains(IDS[0]) && several.contains(IDS[1]), "{several}");
+        assert!(found("tpm").expect_err("none").contains("no protector of the kind tpm"));
     }
 }

@@ -5,6 +5,7 @@ use crate::error::{Error, Misuse};
 use crate::secret_role::SecretRole;
 use keyway_secret::SecretBytes;
 use keyway_volume::{Secrets as VeraCryptSecret, check_keyfile, check_pim};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -43,6 +44,21 @@ impl PasswordSource {
     /// Nothing was named.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// With these keyfiles, as they were written: several in one word, between commas, where all of them are there and no file
+    /// has the whole word for its name; and an empty word for none, both as VeraCrypt has it.
+    #[must_use]
+    pub fn with_keyfiles(mut self, written: &[OsString]) -> Self {
+        for word in written.iter().filter(|word| !word.is_empty()) {
+            let parts = || word.to_str().into_iter().flat_map(|word| word.split(','));
+            let are_there = parts().count() > 1 && parts().all(|part| Path::new(part).exists());
+            match are_there && !Path::new(word).exists() {
+                true => self.keyfiles.extend(parts().map(PathBuf::from)),
+                false => self.keyfiles.push(word.into()),
+            }
+        }
+        self
     }
 
     /// Whether anything was named.
@@ -203,6 +219,21 @@ mod tests {
         assert_eq!(read(b"secret\n\n"), b"secret\n");
         assert_eq!(read(b"secret"), b"secret");
         assert_eq!(read(b""), b"");
+    }
+
+    #[test]
+    fn keyfiles_are_taken_as_veracrypt_writes_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        for name in ["a", "b", "c,d"] {
+            std::fs::write(path(name), name).expect("written");
+        }
+        let of = |word: String| PasswordSource::new().with_keyfiles(&[word.into()]).keyfiles;
+        let list = |one: &str, other: &str| format!("{},{}", path(one).display(), path(other).display());
+        assert_eq!(of(list("a", "b")), [path("a"), path("b")]);
+        assert_eq!(of(path("c,d").display().to_string()), [path("c,d")]);
+        assert_eq!(of(list("a", "none")), [PathBuf::from(list("a", "none"))]);
+        assert!(of(String::new()).is_empty());
     }
 
     #[test]

@@ -96,6 +96,9 @@ pub fn windows_fields(status: &VolumeStatus) -> Vec<(&'static str, String)> {
     if !label.is_empty() {
         rows.push((label, if status.is_known() { "None Found".to_owned() } else { unknown() }));
     }
+    if !status.is_known() {
+        rows.retain(|(_, said)| *said != unknown());
+    }
     rows.extend(status.description.iter().map(|description| ("  Description:", description.clone())));
     rows
 }

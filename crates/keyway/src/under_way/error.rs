@@ -161,7 +161,7 @@ explain! { ConversionError, through Refused {
             // Nothing has a size that could be chosen any more.
             meaning = instead(meaning, Advice::FreeSpaceThere);
         }
-        let path = path.clone();
+        let (path, meaning) = (path.clone(), meaning.about(path));
         match meaning.advice.is_empty() {
             true => meaning.advise(Advice::ResumeVolume { path }),
             false => meaning.advise(Advice::ThenResume { path }),

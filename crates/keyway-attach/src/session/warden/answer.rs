@@ -22,7 +22,7 @@ impl Done {
     pub(super) fn of(error: &AttachError) -> Self {
         match error {
             AttachError::Busy { what, users } => Self::Busy { what: what.clone(), users: users.clone() },
-            AttachError::Io { doing, source } if source.raw_os_error().is_some() => {
+            AttachError::Io { doing, source, .. } if source.raw_os_error().is_some() => {
                 Self::Failed { reason: doing.clone(), code: source.raw_os_error() }
             }
             e => Self::Failed { reason: e.to_string(), code: None },
@@ -34,7 +34,7 @@ impl Done {
             Self::Well => Ok(()),
             Self::Busy { what, users } => Err(AttachError::Busy { what, users }),
             Self::Failed { reason, code: Some(code) } => {
-                Err(AttachError::Io { doing: reason, source: io::Error::from_raw_os_error(code) })
+                Err(AttachError::Io { doing: reason, path: None, source: io::Error::from_raw_os_error(code) })
             }
             Self::Failed { reason, code: None } => {
                 Err(AttachError::io("take everything down", io::Error::other(reason)))

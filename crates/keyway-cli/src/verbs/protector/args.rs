@@ -2,7 +2,7 @@
 
 use crate::unlock_args::{NewArgs, NewTpmArgs};
 use crate::verbs::*;
-use keyway::protectors::{Guid, Protection, ProtectorName};
+use keyway::protectors::{Protection, ProtectorName};
 use keyway_volume::veracrypt::HashName;
 
 /// List or change what opens a volume: passwords, keyfiles, TPMs …
@@ -61,7 +61,8 @@ pub(super) struct AddArgs {
 pub(super) struct RemoveArgs {
     #[command(flatten)]
     pub(super) on: TargetArgs,
-    /// The protector's identifier, as `protector list` shows it, or its beginning: four characters or more
+    /// The protector's identifier, as `protector list` shows it, or its beginning: four characters or more; or its kind,
+    /// where there is one of it: password, recovery-password, startup-key, tpm …
     #[arg(value_parser = parsed::<ProtectorName>)]
     pub(super) id: ProtectorName,
     /// Remove it even if nothing else opens the volume, which is lost for ever then
@@ -79,9 +80,9 @@ pub(super) struct ChangeArgs {
     /// Use no keyfiles any more
     #[arg(long, help_heading = "New secret", conflicts_with = "new-keyfile")]
     pub(super) new_no_keyfiles: bool,
-    /// Which protector of a BitLocker volume; its password when left out
-    #[arg(long, value_name = "GUID", value_parser = parsed::<Guid>, help_heading = "New secret")]
-    pub(super) id: Option<Guid>,
+    /// Which protector of a BitLocker volume, by its identifier or kind; its password when left out
+    #[arg(long, value_name = "GUID", value_parser = parsed::<ProtectorName>, help_heading = "New secret")]
+    pub(super) id: Option<ProtectorName>,
     /// Where a new recovery password or startup key goes: a new file, or a folder
     #[arg(long, value_name = "PATH", help_heading = "New secret")]
     pub(super) to: Option<PathBuf>,
@@ -94,8 +95,8 @@ pub(super) struct ChangeArgs {
 #[derive(clap::Args, Debug)]
 pub(super) struct RecoveryArgs {
     /// Only this protector's
-    #[arg(long, value_name = "GUID", value_parser = parsed::<Guid>)]
-    pub(super) id: Option<Guid>,
+    #[arg(long, value_name = "GUID", value_parser = parsed::<ProtectorName>)]
+    pub(super) id: Option<ProtectorName>,
     /// Save it to a new file in the words of Windows, instead of printing it
     #[arg(long, value_name = "FILE")]
     pub(super) to: Option<PathBuf>,

@@ -23,11 +23,11 @@ pub(super) fn recovery(args: &RecoveryArgs, out: Output) -> Result<(), Failure> 
     let opened = Protectors::look(&volume)?;
     out.warnings(&opened.warnings);
     if let Some(path) = &args.to {
-        let saved = opened.save_recovery_password(args.id, path)?;
+        let saved = opened.save_recovery_password(args.id.as_ref(), path)?;
         return out.result(&saved, || said("protector saved", &facts(&saved, Value::Null)));
     }
     let digits = |password: &RecoveryPassword| String::from_utf8_lossy(&password.to_text()).into_owned();
-    let found = opened.recovery_passwords(args.id)?;
+    let found = opened.recovery_passwords(args.id.as_ref())?;
     let all = found.iter().map(|(id, password)| json!({"id": id, "recovery_password": digits(password)}));
     out.result(&json!({"recovery_passwords": all.collect::<Vec<_>>()}), || {
         let rows = found.iter().map(|(id, password)| vec![id.to_string(), digits(password)]);

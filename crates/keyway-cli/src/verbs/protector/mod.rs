@@ -120,6 +120,6 @@ impl ChangeArgs {
         secret.secret = self.new.source();
         (secret.hash, secret.no_keyfiles) = (self.new_hash, self.new_no_keyfiles);
         let tpm = self.new_tpm.source()?;
-        Ok(ProtectorRequest::Change { id: self.id, to: self.to.clone(), tpm, secret })
+        Ok(ProtectorRequest::Change { id: self.id.clone(), to: self.to.clone(), tpm, secret })
     }
 }

@@ -97,6 +97,7 @@ pub(super) fn drives() -> Vec<Failure> {
         E::NoRange { path: "/dev/sdb".into(), range: 99, ranges: 8 },
         E::NoLength,
         E::NoUser(Authority::Admin(1)),
+        E::NotShown { path: "/dev/sdb".into(), who: Authority::User(1) },
         E::OtherPart,
         E::KernelKnowsNoFile,
         E::UnknownToKernel(Authority::Admin(2)),

@@ -56,7 +56,7 @@ pub(super) fn attaching() -> Vec<Failure> {
         E::Busy { what: "/mnt".to_owned(), users: Vec::new() },
         E::Busy { what: "/mnt".to_owned(), users: vec![user(), user()] },
         E::io("mount FUSE at /mnt", io(13)),
-        E::Io { doing: "mount FUSE at /mnt".to_owned(), source: io(5) },
+        E::Io { doing: "mount FUSE at /mnt".to_owned(), path: None, source: io(5) },
         E::NoFileSystem { filesystem: "vfat".to_owned(), at: "/mnt".into() },
         E::Mount { found: "an XFS file system".to_owned(), at: "/mnt".into(), source: io(5) },
         E::MountOption { option: "suid".to_owned(), why: "nosuid and nodev always hold" },

@@ -58,7 +58,8 @@ pub(super) fn veracrypt() -> Vec<Failure> {
         E::NotAVolume(NotAVolume::TooSmall(16)),
         E::NotAVolume(NotAVolume::Zeros),
         E::NotAVolume(NotAVolume::NotRandom),
-        E::NotAVolume(NotAVolume::Known("an NTFS file system")),
+        E::NotAVolume(NotAVolume::Known("a LUKS header")),
+        E::NotAVolume(NotAVolume::FileSystem("an NTFS file system")),
         damaged(HeaderLocation::Primary, HeaderFault::KeyChecksum),
         damaged(HeaderLocation::BackupPrimary, HeaderFault::FieldChecksum),
         damaged(HeaderLocation::OldHidden, HeaderFault::Version(0)),
@@ -114,6 +115,8 @@ pub(super) fn bitlocker() -> Vec<Failure> {
         E::NoSuchProtector { given: vec![Protection::Password], has: vec![Protection::StartupKey] },
         E::NoSecret(vec![Protection::Password]),
         E::WrongPassword(Vec::new(), Looks::default()),
+        E::WrongPassword(vec![(Protection::StartupKey, id(7))], Looks::of(b"one\nanother")),
+        E::WrongPassword(vec![(Protection::Certificate, id(7))], Looks::default()),
         E::WrongPassword(
             vec![(Protection::RecoveryPassword, id(7)), (Protection::TpmPin, id(9))],
             Looks::default()
