@@ -173,6 +173,8 @@ advice! {
     CheckPasswordFile = "check-password-file": "The file should hold the password and nothing else.",
     LargestPim { most: u32 } = "largest-pim": "The largest PIM there is.",
     NameVolume = "name-volume": "Name the file or device that holds the volume.",
+    HasMetadata = "has-metadata":
+        "A BitLocker volume's metadata is in it: if it is one whose first sector is lost, say that it is BitLocker's.",
     NameVolumeOrSearch = "name-volume-or-search": "The same, or look for what is left of a BitLocker volume.",
     CopyAgain { bytes: u64 } = "copy-again":
         "Copy it again in full; what is left can be read from a copy made as long as the volume was (bytes).",
@@ -262,7 +264,10 @@ advice! {
     ShrinkInside { bytes: u64, most: u64 } = "shrink-inside":
         "The file system inside has so many bytes, and may have so many at most: its own tool makes it smaller.",
     EncryptAnew = "encrypt-anew": "Decrypt it, and encrypt it again.",
-    LargerSizeOrRoom = "larger-size-or-room": "A larger size, or room in the file system inside.",
+    LargerSizeOrRoom { bytes: u64, most: u64 } = "larger-size-or-room":
+        "A larger size, or room in the file system inside, which has so many bytes and would have so many at most.",
+    CopyToSmaller { bytes: u64, most: u64 } = "copy-to-smaller":
+        "Nothing makes such a file system of so many bytes smaller, which may have so many at most: a new volume for its files.",
     KeptItsSize = "kept-its-size": "The volume has the size that it had; the file system's own tools tell more.",
     FileIsLarger { why: String } = "file-is-larger": "The file is larger than it was, and why.",
     FileSystemRestored { filesystem: String } = "file-system-restored":
@@ -558,7 +563,9 @@ impl Advice {
     /// The sizes in bytes that a step is about, for scripts, by their names in a document.
     pub fn sizes(&self) -> Vec<(&'static str, u64)> {
         match self {
-            Self::ShrinkInside { bytes, most } => vec![("filesystem_bytes", *bytes), ("most_bytes", *most)],
+            Self::ShrinkInside { bytes, most }
+            | Self::CopyToSmaller { bytes, most }
+            | Self::LargerSizeOrRoom { bytes, most } => vec![("filesystem_bytes", *bytes), ("most_bytes", *most)],
             Self::ShrinkFileSystem { bytes }
             | Self::CantShrinkSoGrowFile { bytes, .. }
             | Self::CantShrinkSoGrowPartition { bytes, .. } => vec![("missing_bytes", *bytes)],
