@@ -71,7 +71,7 @@ pub use info::{BitLockerInfo, Conversion, CopyInfo, ProtectorInfo, ReadOnly, War
 pub use metadata::{CopyState, Metadata, MetadataCopy, is_volume};
 pub use metadata_locations::{BOOT_BYTES, MetadataLocations, SPARE_BYTES};
 pub use password::PasswordHash;
-pub use protect::{ProtectError, ProtectorMaker};
+pub use protect::{ProtectError, ProtectorMaker, check_password};
 pub use recovery::{RecoveryFault, RecoveryPassword};
 pub use rekey::{NewDataKey, SEALED_KEY_BYTES};
 pub use resize::{Resizable, ResizeError};
