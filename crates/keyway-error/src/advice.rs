@@ -564,7 +564,9 @@ impl Advice {
         match self {
             Self::ShrinkInside { bytes, most }
             | Self::CopyToSmaller { bytes, most }
-            | Self::LargerSizeOrRoom { bytes, most } => vec![("filesystem_bytes", *bytes), ("most_bytes", *most)],
+            | Self::LargerSizeOrRoom { bytes, most } => {
+                vec![("filesystem_bytes", *bytes), ("most_bytes", *most)]
+            }
             Self::ShrinkFileSystem { bytes }
             | Self::CantShrinkSoGrowFile { bytes, .. }
             | Self::CantShrinkSoGrowPartition { bytes, .. } => vec![("missing_bytes", *bytes)],

@@ -3,8 +3,8 @@
 mod ext;
 
 use crate::allocation::Allocation;
-use crate::{FileSystemKind, FoundFileSystem};
 use crate::fields::number;
+use crate::{FileSystemKind, FoundFileSystem};
 use keyway_error::{explain, explain_io};
 use keyway_store::{Store, StoreError};
 use std::io::{self, Seek, SeekFrom};

@@ -91,7 +91,10 @@ impl UnlockArguments {
 
     /// Whether nobody has said what it is.
     pub(crate) fn finds_out(&self) -> bool {
-        self.format.is_none() && !self.system && self.system_header.is_none() && self.header == HeaderChoice::Auto
+        self.format.is_none()
+            && !self.system
+            && self.system_header.is_none()
+            && self.header == HeaderChoice::Auto
     }
 
     /// The request for BitLocker's code.

@@ -110,7 +110,8 @@ impl Encryption {
 impl Job for Encryption {
     fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
         let (request, choice) = (with.request, &self.new.protectors);
-        let protectors = choice.make(&request.sources.password, &request.path, &request.subject(), with.secrets)?;
+        let protectors =
+            choice.make(&request.sources.password, &request.path, &request.subject(), with.secrets)?;
         tell_weakness(with.progress, protectors.password.as_deref().and_then(Weakness::of_password));
         let mut files = choice.claim_files(&protectors)?;
         let whole = !self.new.used_space_only || self.new.free_space == FreeSpace::Fill;

@@ -14,6 +14,7 @@ use crate::progress::{Progress, Stage, tell_weakness};
 use crate::secrets::{PasswordSource, Question, Secrets, Subject, Wanted, one_standard_input};
 use crate::session::refuse_if_open;
 use crate::unlock::{Family, UnlockArguments};
+use crate::volume::OpenOptions;
 use keyway_attach::path_text;
 use keyway_engine::Access;
 use keyway_fs::FileSystemKind;
@@ -22,7 +23,6 @@ use keyway_fs::mkfs::{FileSystem, MkfsError};
 use keyway_store::Store;
 use keyway_volume::bitlocker::{self, Method, RecoveryPassword};
 use keyway_volume::veracrypt::{self, BACKUP_GROUP_BYTES, CreateError, HEADERS_BYTES};
-use crate::volume::OpenOptions;
 use keyway_volume::{HashName, Secrets as VeraCryptSecret, Weakness};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -246,10 +246,6 @@ impl CreateRequest {
             let written = if self.quick { HEADERS_BYTES + BACKUP_GROUP_BYTES } else { size };
             veracrypt::must_have_room(&self.path, written).map_err(about(&self.path))?;
         }
-        if let Some(hidden) = self.hidden_bytes.filter(|bytes| !bytes.is_multiple_of(SECTOR.into())) {
-            let error = CreateError::NotWholeSectors { size: hidden, sector_bytes: SECTOR };
-            return Err(about(&self.path)(error));
-        }
         let refused = match (self.format, self.hidden_bytes) {
             (Family::VeraCrypt, hidden) => {
                 let around = if hidden.is_some() { 0 } else { HEADERS_BYTES + BACKUP_GROUP_BYTES };
@@ -267,7 +263,11 @@ impl CreateRequest {
             }
             (Family::BitLocker, _) => Ok(()),
         };
-        refused.map_err(about(&self.path))
+        refused.map_err(about(&self.path))?;
+        match self.hidden_bytes.filter(|bytes| !bytes.is_multiple_of(SECTOR.into())) {
+            Some(size) => Err(about(&self.path)(CreateError::NotWholeSectors { size, sector_bytes: SECTOR })),
+            None => Ok(()),
+        }
     }
 
     /// The device's size, where that can be seen before it is claimed.

@@ -59,7 +59,8 @@ pub fn all_under_way() -> Vec<UnderWay> {
         let said = said_in(&state)?;
         let pid = running(&said.volume).ok()?.map(|running| running.pid);
         // Who was killed has done more than it has told last.
-        let seen = || describe(&said.volume, said.journal.as_deref()).ok()?.map(|found| found.percentage_done);
+        let seen =
+            || describe(&said.volume, said.journal.as_deref()).ok()?.map(|found| found.percentage_done);
         let told = percentage(said.done_bytes, said.total_bytes);
         if pid.is_none() && !is_left(&said.volume) {
             return None;

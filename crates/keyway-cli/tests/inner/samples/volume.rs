@@ -28,18 +28,48 @@ pub(super) fn veracrypt() -> Vec<Failure> {
     use VolumeError as E;
     let damaged = |place, fault| E::DamagedHeader { place, fault };
     failures![
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::default(), narrowed: vec![], has_metadata: false },
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::default(), narrowed: vec!["hash"], has_metadata: false },
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::of(b"SECRET"), narrowed: vec![], has_metadata: false },
+        E::WrongSecret {
+            argon2id_skipped: None,
+            looks: Looks::default(),
+            narrowed: vec![],
+            has_metadata: false
+        },
+        E::WrongSecret {
+            argon2id_skipped: None,
+            looks: Looks::default(),
+            narrowed: vec!["hash"],
+            has_metadata: false
+        },
+        E::WrongSecret {
+            argon2id_skipped: None,
+            looks: Looks::of(b"SECRET"),
+            narrowed: vec![],
+            has_metadata: false
+        },
         E::WrongSecret {
             argon2id_skipped: None,
             looks: Looks::of(b"\xef\xbb\xbf seCret\r"),
             narrowed: vec![],
             has_metadata: false,
         },
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::of(b"s\0e\0"), narrowed: vec![], has_metadata: false },
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::of(b"\xff"), narrowed: vec![], has_metadata: false },
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::of("u\u{308}".as_bytes()), narrowed: vec![], has_metadata: false },
+        E::WrongSecret {
+            argon2id_skipped: None,
+            looks: Looks::of(b"s\0e\0"),
+            narrowed: vec![],
+            has_metadata: false
+        },
+        E::WrongSecret {
+            argon2id_skipped: None,
+            looks: Looks::of(b"\xff"),
+            narrowed: vec![],
+            has_metadata: false
+        },
+        E::WrongSecret {
+            argon2id_skipped: None,
+            looks: Looks::of("u\u{308}".as_bytes()),
+            narrowed: vec![],
+            has_metadata: false
+        },
         E::WrongSecret {
             argon2id_skipped: Some(Argon2idSkipped::Memory),
             looks: Looks::default(),
@@ -52,7 +82,12 @@ pub(super) fn veracrypt() -> Vec<Failure> {
             narrowed: vec![],
             has_metadata: false,
         },
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::default(), narrowed: vec![], has_metadata: true },
+        E::WrongSecret {
+            argon2id_skipped: None,
+            looks: Looks::default(),
+            narrowed: vec![],
+            has_metadata: true
+        },
         E::WrongProtectionSecret,
         E::IsHidden,
         E::NoSecret,
