@@ -31,6 +31,8 @@ const WRONG: &[(&str, &str)] = &[
     ("create @new --size 12M --hidden 20M", "hidden"),
     ("create @new --size 12M --hidden 100", "at least 40960"),
     ("create @v --hidden 12M --yes", "hidden"),
+    ("create @v --hidden 1000001", "take 999936 instead"),
+    ("create @new --size 12M --hidden 1000001", "take 999936 instead"),
     ("create @v --hidden 12M", "hidden"),
     ("create @new --size 1M --keyfile @missing", "missing"),
     ("create @new --size 1M --keyfile @empty", "empty"),
@@ -43,6 +45,7 @@ const WRONG: &[(&str, &str)] = &[
     ("create @new --size 1M --format bitlocker", "67108864"),
     ("create @new --size 64M --format bitlocker --cipher serpent", "no cipher called"),
     ("create @new --size 64M --format bitlocker --hash sha512", "--hash"),
+    ("create @new --size 64M --format bitlocker --password-file @small", "has 4 characters"),
     ("create @new --size 64M --format bitlocker --hidden 1M", "hidden"),
     ("create @new --size 64M --format bitlocker --startup-key-out @missing", "missing"),
     ("create @new --size 64M --format bitlocker --recovery-file @v", "File exists"),
@@ -108,6 +111,7 @@ const WRONG: &[(&str, &str)] = &[
     ("header restore @v @small", "5 bytes"),
     ("header restore @b @small", "no backup"),
     ("header restore @b", "backup file"),
+    ("header restore @b @other", "the backup is that of the volume"),
     ("header repair @v", "BitLocker"),
     ("header repair @b --keyfile @pw", "no keyfiles"),
     ("header check @v --keyfile @missing", "missing"),
@@ -147,6 +151,9 @@ const WRONG: &[(&str, &str)] = &[
     ("encrypt @v --reencrypt --skip-unreadable @small", "something else"),
     ("encrypt @v --reencrypt --skip-unreadable @nowhere/l", "nowhere"),
     ("encrypt @v --reencrypt --format bitlocker", "too few"),
+    ("encrypt @v --reencrypt --format bitlocker --hash sha512", "leave --hash out"),
+    ("encrypt @v --reencrypt --format bitlocker --grow", "leave --grow out"),
+    ("encrypt @b --reencrypt --hash sha512", "leave --hash out"),
     ("encrypt @zeros --reencrypt", "zeros"),
     ("encrypt @b", "already"),
     ("encrypt @b --reencrypt --cipher serpent", "no cipher called"),
@@ -211,6 +218,8 @@ fn nobody_is_asked_for_what_can_not_be_used() {
     let quick = "--quick --filesystem none --password-file @pw";
     cli.ends(0, &format!("create @v --size 12M --pim 1 {quick}"));
     cli.ends(0, &format!("create @b --size 64M --format bitlocker --no-recovery-password {quick}"));
+    cli.ends(0, &format!("create @b2 --size 64M --format bitlocker --no-recovery-password {quick}"));
+    cli.ends(0, "header backup @b2 @other");
     cli.ends(0, "drive emulate @d --size 64M");
     fs::copy(cli.path("d"), cli.path("o")).expect("a drive, and one that has an owner");
     cli.ends(0, "drive setup @o --password-file @pw --admin-password-file @pw");

@@ -5,7 +5,7 @@ mod cli_support;
 
 use cli_support::{Cli, PASSWORD, damage, two_lines};
 use keyway_testkit::{
-    BitLockerSecret, dislocker_sha256, dissect_sha256, libbde_sha256, require_tool, sha256_of,
+    BitLockerSecret, Rng, dislocker_sha256, dissect_sha256, libbde_sha256, require_tool, sha256_of,
 };
 use serde_json::Value;
 use std::os::unix::fs::FileExt;
@@ -521,6 +521,19 @@ fn a_lost_first_sector_is_found_out_and_made_anew() {
     file.write_all_at(&ntfs, 0).expect("written");
     let refused = cli.json(1, "header repair @v --format bitlocker --password-file @pw --yes");
     assert_eq!(refused["error"]["kind"], "has-a-file-system");
+    // Noise in front is another format's volume, or this: it is told, and nobody is stopped.
+    file.write_all_at(&Rng::new(7).bytes(8192), 0).expect("written");
+    let seen = cli.json(0, "info @v");
+    let told = |of: &Value| of["warnings"].to_string().contains("`--format bitlocker` finds it");
+    assert!(seen["format"].is_null() && told(&seen), "{seen}");
+    let wrong = cli.ends(3, "cat @v --password-file @pw --hash sha512 --pim 1");
+    let said = String::from_utf8(wrong.stderr).expect("text");
+    assert!(said.contains("stop this, and add --format bitlocker"), "{said}");
+    assert!(said.contains("v --format bitlocker` finds it"), "{said}");
+    let named = "cat @v --password-file @pw --hash sha512 --pim 1 --format veracrypt";
+    let said = String::from_utf8(cli.ends(3, named).stderr).expect("text");
+    assert!(!said.contains("metadata"), "who names it knows: {said}");
+    assert!(cli.ends(0, "cat @v --format bitlocker --password-file @pw").stdout == whole);
     file.write_all_at(&[0; 512], 0).expect("written");
     let done = cli.json(0, "header repair @v --format bitlocker --password-file @pw --yes");
     assert_eq!((&done["first_sector"], &done["repaired"]), (&true.into(), &serde_json::json!([])));

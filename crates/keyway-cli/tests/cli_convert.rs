@@ -296,7 +296,9 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
         assert_eq!(refused["error"]["kind"], "converting", "{words}: {refused}");
         assert!(refused["error"]["hint"].as_str().is_some_and(|hint| hint.contains("keyway resume")));
     }
-    cli.refused("usage", "go on with `keyway resume", &format!("encrypt @d {SECRET} --yes"));
+    for words in ["encrypt @d --yes", "decrypt @d --yes", "resize @d --size 1G --yes", "erase @d --yes"] {
+        cli.fails(1, "converting", "go on with `keyway resume", &format!("{words} {SECRET}"));
+    }
     // The PIM is not kept: who types the command without it waits long for nothing.
     let status = String::from_utf8_lossy(&cli.run("status @d").stdout).into_owned();
     let pim = "any --pim and --keyfile that it was begun with";

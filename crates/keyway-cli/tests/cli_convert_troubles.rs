@@ -209,6 +209,8 @@ fn what_a_killed_conversion_leaves_is_taken_away() {
         all["converting"][0]["pid"].is_null() && all["converting"][0]["percentage_done"].is_number(),
         "{all}"
     );
+    let alone = cli.json(0, "status @d");
+    assert_eq!(all["converting"][0]["percentage_done"], alone["percentage_done"], "{alone}");
     assert_eq!(told(), 1);
     // One that is at work keeps its own.
     let mut running = start(&cli, &format!("resume @d {} --limit 1", VERACRYPT.secret));

@@ -58,6 +58,13 @@ fn headers_and_keys_stay_where_only_a_plan_is_wanted() {
     cli.ends(0, &format!("header backup @v @h {WITH}"));
     let restore = plan(&cli, &format!("header restore @v @h {WITH}"));
     assert!(restore["file"].as_str().is_some_and(|file| file.ends_with("/h")), "{restore}");
+    let told = |words: &str| String::from_utf8(cli.ends(0, words).stdout).expect("text");
+    let (by_file, by_copy) =
+        ("/v will be overwritten by that in /", "/v will be overwritten by its copy at the end.");
+    for (file, says) in [("@h", by_file), ("", by_copy)] {
+        let told = told(&format!("header restore @v {file} {WITH} --dry-run"));
+        assert!(told.contains(says), "{told}");
+    }
 }
 
 #[test]
@@ -148,6 +155,13 @@ fn a_volume_keeps_its_size_where_only_a_plan_is_wanted() {
     assert_eq!(smaller["hidden_volume"], "lost-behind-the-end", "{smaller}");
     cli.refused("usage", "take 999936 instead", &format!("resize @v --size 1000001 {WITH} --dry-run"));
     cli.ends(3, "resize @v --size 2M --password-file @pw --pim 2 --hash sha512 --dry-run");
+    if require_tool("mkfs.fat").is_some() {
+        cli.ends(0, &format!("create @f --size 12M --quick --filesystem fat {WITH}"));
+        let words = format!("resize @f --size 4M --dry-run {WITH}");
+        cli.fails(2, "no-room", "copy the files into a new volume", &words);
+        let refused = cli.json(2, &words);
+        assert!(refused["most_bytes"].is_number() && refused["error"]["path"].is_string(), "{refused}");
+    }
     let done = cli.json(0, &format!("resize @v --size 2M --quick {WITH}"));
     assert_eq!((&done["format"], &done["filled"]), (&"veracrypt".into(), &false.into()), "{done}");
 }
@@ -209,6 +223,12 @@ fn nothing_is_attached_closed_or_put_in_where_only_a_plan_is_wanted() {
     cli.volume("v");
     let open = plan(&cli, "open @v --attach nbd --read-only");
     assert_eq!((&open["way"]["attachment"]["nbd"], &open["read_only"]), (&"session".into(), &true.into()));
+    let told = String::from_utf8(cli.ends(0, "open @v --attach nbd --dry-run").stdout).expect("text");
+    assert!(told.contains("attached by  NBD, on a socket of the session's own"), "{told}");
+    let missing = "--password-file @missing --dry-run";
+    for words in ["open @v", "serve @v --nbd unix:@socket"] {
+        cli.fails(1, "not-found", "check the path given as --password-file", &format!("{words} {missing}"));
+    }
     let serve = plan(&cli, "serve @v --nbd unix:@socket");
     let socket = serve["way"]["attachment"]["nbd"]["unix"].as_str().map(str::to_owned);
     assert!(socket.is_some_and(|path| path.ends_with("/socket")), "{serve}");

@@ -390,6 +390,14 @@ fn an_interrupted_create_leaves_nothing() {
     let document: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
     assert_eq!(document["error"]["kind"], "interrupted");
     assert!(!cli.path("v").exists());
+    // Nothing is filled, and the key takes seconds.
+    let words = cli.words("create @w --size 1M --quick --hash argon2id --password-file @pw --json");
+    let mut child = cli.command(words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("starts");
+    wait_until("its file is made", || cli.path("w").exists());
+    let pid = rustix::process::Pid::from_raw(child.id() as i32).expect("a pid");
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it lives");
+    assert_eq!(child.wait().expect("it ends").code(), Some(1), "it was not heard");
+    assert!(!cli.path("w").exists());
 }
 
 #[test]

@@ -103,13 +103,18 @@ fn a_wrong_password_may_be_typed_three_times() {
     typed.answer("Password of v: ", "not the password\r");
     typed.answer("Password of v: ", &format!("{PASSWORD}\r"));
     assert_eq!(typed.end().0, Some(0));
-    // Where another secret was asked for as well, nobody knows which is wrong.
+    // The second secret is asked for when the first has opened it, and both are not typed again for its sake.
     cli.ends(0, "create @h --size 12M --quick --pim 1 --password-file @pw");
     let mut typed =
         Typed::new(&cli, &format!("open @h --protect-hidden --protect-pim 1 {quick}")).expect("script");
     typed.answer("Password of h: ", "not the password\r");
+    typed.answer("Password of h: ", &format!("{PASSWORD}\r"));
     typed.answer("Password of the hidden volume in h: ", "nor that\r");
     assert_eq!(typed.end().0, Some(3));
+    let mut typed = Typed::new(&cli, "create @h --hidden 1M --hidden-pim 1 --pim 1 --yes").expect("script");
+    typed.answer("Password of the outer volume h: ", "not the password\r");
+    let (code, shown) = typed.end();
+    assert!(code == Some(3) && !shown.contains("New password"), "{shown}");
     // In a file there is one.
     cli.keyway.secret("wrong", "not-this-one-of-twenty");
     let told = String::from_utf8(cli.ends(3, &format!("cat @v {quick} --password-file @wrong")).stderr);

@@ -86,8 +86,17 @@ fn a_container_gets_larger_and_smaller_with_its_file_system() {
     content("larger");
 
     // Less than its content.
-    let refused = cli.json(1, &format!("resize @v --size 2M --yes {SECRET}"));
-    assert_eq!(refused["error"]["kind"], "no-room", "{refused}");
+    for dry in ["--yes", "--dry-run"] {
+        let words = format!("resize @v --size 2M {dry} {SECRET}");
+        cli.fails(2, "no-room", "what is in the ext4 file system in", &words);
+        let refused = cli.json(2, &words);
+        let most = (2 << 20) - HEADERS;
+        assert_eq!(
+            (&refused["filesystem_bytes"], &refused["most_bytes"]),
+            (&json!((40 << 20) - HEADERS), &json!(most))
+        );
+        assert!(refused["error"]["path"].as_str().is_some_and(|path| path.ends_with("/v")), "{refused}");
+    }
     let refused = cli.json(2, &format!("resize @v --size 16M --yes --keep-filesystem {SECRET}"));
     assert_eq!(refused["most_bytes"], INSIDE);
     let least = "has 39.8 MiB, and would not fit in less than 40 MiB";

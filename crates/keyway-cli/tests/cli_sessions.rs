@@ -172,6 +172,22 @@ fn a_volume_is_the_file_that_is_open_whatever_its_name() {
 }
 
 #[test]
+fn a_volume_that_was_cut_is_told() {
+    let cli = Cli::new();
+    cli.volume("v");
+    open(&cli, "v");
+    assert_eq!(cli.json(0, "status @v")["shortened_to"], serde_json::Value::Null);
+    let file = OpenOptions::new().write(true).open(cli.path("v")).expect("ours");
+    file.set_len(400 << 10).expect("cut");
+    assert_eq!(cli.json(0, "status @v")["shortened_to"], 400 << 10);
+    for words in ["status", "status @v"] {
+        let said = text(&cli.ends(0, words).stdout);
+        assert!(said.contains("was cut while it was open, and has 400 KiB now"), "{words}: {said}");
+    }
+    cli.ends(1, "close @v");
+}
+
+#[test]
 fn a_volume_that_was_deleted_is_not_closed_without_a_word() {
     let cli = Cli::new();
     cli.volume("v");

@@ -172,7 +172,7 @@ const SITUATIONS: &[Situation] = &[
     ("drive setup @dr --password-file @pw", 2, "usage", "owner needs a secret", "--recovery-sheet FILE"),
     // Too large, too small, there already.
     ("create @v --size 1M WITH", 1, "exists", "already exists", "--force"),
-    ("create @folder --size 1M WITH", 1, "not-suitable", "folder is a folder", "name a volume's file"),
+    ("create @folder --size 1M WITH", 4, "not-suitable", "folder is a folder", "name a volume's file"),
     ("create @n --size 1K WITH", 2, "usage", "too few", "at least"),
     ("create @n --size 900T WITH", 1, "no-space", "needs 900 TiB, but only", "free some space"),
     ("create @n --size 900T WITH", 1, "no-space", "iB are free there", "a smaller size"),

@@ -178,6 +178,8 @@ advice! {
     LargestPim { most: u32 } = "largest-pim": "The largest PIM there is.",
     NameVolume = "name-volume": "Name the file or device that holds the volume.",
     MountPlain = "mount-plain": "The file system is not encrypted: mount it as it is.",
+    HasMetadata = "has-metadata":
+        "A BitLocker volume's metadata is in it: if it is one whose first sector is lost, say that it is BitLocker's.",
     NameVolumeOrSearch = "name-volume-or-search": "The same, or look for what is left of a BitLocker volume.",
     CopyAgain { bytes: u64 } = "copy-again":
         "Copy it again in full; what is left can be read from a copy made as long as the volume was (bytes).",
@@ -267,7 +269,10 @@ advice! {
     ShrinkInside { bytes: u64, most: u64 } = "shrink-inside":
         "The file system inside has so many bytes, and may have so many at most: its own tool makes it smaller.",
     EncryptAnew = "encrypt-anew": "Decrypt it, and encrypt it again.",
-    LargerSizeOrRoom = "larger-size-or-room": "A larger size, or room in the file system inside.",
+    LargerSizeOrRoom { bytes: u64, most: u64 } = "larger-size-or-room":
+        "A larger size, or room in the file system inside, which has so many bytes and would have so many at most.",
+    CopyToSmaller { bytes: u64, most: u64 } = "copy-to-smaller":
+        "Nothing makes such a file system of so many bytes smaller, which may have so many at most: a new volume for its files.",
     KeptItsSize = "kept-its-size": "The volume has the size that it had; the file system's own tools tell more.",
     FileIsLarger { why: String } = "file-is-larger": "The file is larger than it was, and why.",
     FileSystemRestored { filesystem: String } = "file-system-restored":
@@ -368,13 +373,12 @@ advice! {
     ShrinkAndResume { bytes: u64 } = "shrink-and-resume":
         "Nothing of it is encrypted yet: make it that small again, and go on.",
     NewKeysOnly = "new-keys-only": "What opens a volume is out of place; where new keys go can be said.",
-    LeaveOutHashAndToGo = "leave-out-hash-and-to-go": "Leave the hash and the To Go layout out.",
-    LeaveOutHashToGoAndGrow = "leave-out-hash-to-go-and-grow": "Leave the hash, the To Go layout and the larger file out.",
+    LeaveOutToGo = "leave-out-to-go": "Leave the To Go layout out.",
     GiveNewPasswordOrNone = "give-new-password-or-none": "Give the new volume a password of its own, or none.",
     NameRecoveryFileOrNone = "name-recovery-file-or-none": "Have the recovery password in a file, or none.",
     GiveOneFromAFile = "give-one-from-a-file": "Give one of the two passwords from a file.",
     LeaveOutNewKeys = "leave-out-new-keys": "Leave out what only BitLocker volumes have.",
-    LeaveOutProtectors = "leave-out-protectors": "Leave hash and new protectors out: those are changed by themselves.",
+    LeaveOutProtectors = "leave-out-protectors": "Leave new protectors out: those are changed by themselves.",
     SizesRestored = "sizes-restored": "Nothing was encrypted, and everything has the size again that it had.",
     SizesLeft = "sizes-left": "Nothing was encrypted; somebody else uses it by now, so sizes are left as they are.",
     SizesNotRestored { why: String } = "sizes-not-restored": "Nothing was encrypted; a size could not be had back.",
@@ -566,7 +570,11 @@ impl Advice {
     /// The sizes in bytes that a step is about, for scripts, by their names in a document.
     pub fn sizes(&self) -> Vec<(&'static str, u64)> {
         match self {
-            Self::ShrinkInside { bytes, most } => vec![("filesystem_bytes", *bytes), ("most_bytes", *most)],
+            Self::ShrinkInside { bytes, most }
+            | Self::CopyToSmaller { bytes, most }
+            | Self::LargerSizeOrRoom { bytes, most } => {
+                vec![("filesystem_bytes", *bytes), ("most_bytes", *most)]
+            }
             Self::ShrinkFileSystem { bytes }
             | Self::CantShrinkSoGrowFile { bytes, .. }
             | Self::CantShrinkSoGrowPartition { bytes, .. } => vec![("missing_bytes", *bytes)],

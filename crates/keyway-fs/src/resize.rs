@@ -2,10 +2,11 @@
 
 mod ext;
 
-use crate::FileSystemKind;
+use crate::allocation::Allocation;
 use crate::fields::number;
+use crate::{FileSystemKind, FoundFileSystem};
 use keyway_error::{explain, explain_io};
-use keyway_store::StoreError;
+use keyway_store::{Store, StoreError};
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -214,6 +215,20 @@ impl FileSystemKind {
         missing.map_or(Ok(()), |(program, package)| Err(ResizeToolError::Missing { program, package }))
     }
 
+    /// The bytes in use in a file system that certainly can't be made that large by [`resize`](Self::resize), by its own map;
+    /// `None` where it can be, or where that is not known before its tool has looked.
+    pub fn too_full(self, store: &dyn Store, bytes: u64) -> Option<u64> {
+        // What was not unmounted has counts that are not true.
+        let free = Allocation::read(store).ok()?.free_bytes();
+        let used = store.size().min(FoundFileSystem::find(store).ok()??.bytes).saturating_sub(free);
+        let full = match self {
+            Self::Ext => ext::is_too_full(store, bytes),
+            Self::Ntfs => used > bytes,
+            _ => false,
+        };
+        full.then_some(used)
+    }
+
     /// Makes it that large: a multiple of 4096 bytes. Not on a mounted one.
     ///
     /// # Errors
@@ -279,7 +294,6 @@ impl FileSystemKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FoundFileSystem;
     use keyway_store::{Caching, FileStore, OpenMode};
     use keyway_testkit::require_tool;
 
@@ -311,6 +325,10 @@ mod tests {
                 kind.check(&path).expect("clean");
             }
             if kind.can_shrink() {
+                let store = FileStore::open(&path, OpenMode::ReadOnly, Caching::Buffered).expect("opens");
+                assert_eq!(kind.too_full(&store, 48 << 20), None, "{program}");
+                let used = kind.too_full(&store, 1 << 20).expect("known before its tool says so");
+                assert!((1 << 20..48 << 20).contains(&used), "{program}: {used}");
                 kind.resize(&path, 48 << 20).expect("smaller");
                 assert!(size().bytes <= 48 << 20, "{program}: {}", size().bytes);
                 kind.check(&path).expect("clean");

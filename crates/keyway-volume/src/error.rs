@@ -24,6 +24,9 @@ pub enum VolumeError {
         looks: Looks,
         /// What was asked for alone, in the words of the options: a format, a hash, a header.
         narrowed: Vec<&'static str>,
+        /// A BitLocker volume's metadata lies in it: it may be one whose first sector is lost. Who opens volumes of all
+        /// formats looks.
+        has_metadata: bool,
     },
     /// The outer volume opened, the hidden one to be protected did not.
     #[error("the outer volume opened, but no hidden volume opened with the second password")]
@@ -109,13 +112,19 @@ fn leave_out(narrowed: &[&'static str]) -> impl Iterator<Item = Advice> {
     narrowed.iter().map(|what| Advice::LeaveOutNarrowing { what: (*what).to_owned() })
 }
 
+/// What else there is to try, in the order in which it is likely to help.
+fn more(narrowed: &[&'static str], looks: Looks, has_metadata: bool) -> impl Iterator<Item = Advice> {
+    let other = has_metadata.then_some(Advice::HasMetadata);
+    other.into_iter().chain(leave_out(narrowed)).chain(looks.advice())
+}
+
 explain! { VolumeError, through Store {
-    Self::WrongSecret { argon2id_skipped: None, looks, narrowed } =>
-        [WrongSecret Secret, CheckSecrets, ..leave_out(narrowed).chain(looks.advice())],
-    Self::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Memory), looks, narrowed } =>
-        [WrongSecret Secret, NoMemoryForArgon2id, ..leave_out(narrowed).chain(looks.advice())],
-    Self::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Cost), looks, narrowed } =>
-        [WrongSecret Secret, TryArgon2id, ..leave_out(narrowed).chain(looks.advice())],
+    Self::WrongSecret { argon2id_skipped: None, looks, narrowed, has_metadata } =>
+        [WrongSecret Secret, CheckSecrets, ..more(narrowed, *looks, *has_metadata)],
+    Self::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Memory), looks, narrowed, has_metadata } =>
+        [WrongSecret Secret, NoMemoryForArgon2id, ..more(narrowed, *looks, *has_metadata)],
+    Self::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Cost), looks, narrowed, has_metadata } =>
+        [WrongSecret Secret, TryArgon2id, ..more(narrowed, *looks, *has_metadata)],
     Self::WrongProtectionSecret => [WrongProtectionSecret Secret, CheckHiddenSecret],
     Self::IsHidden => [IsHidden Secret, OuterFirst],
     Self::NoSecret => [Usage Request, GiveSecret],

@@ -26,6 +26,9 @@ pub struct Inspection {
     /// Why it is plainly not a volume, if it is.
     #[serde(skip)]
     pub not_a_volume: Option<NotAVolume>,
+    /// A BitLocker volume's metadata lies in it. Who knows all formats looks.
+    #[serde(skip)]
+    pub has_metadata: bool,
 }
 
 /// Looks at a file or device without a secret. A VeraCrypt or TrueCrypt volume can't be told from
@@ -51,6 +54,7 @@ pub fn inspect(store: &dyn Store) -> Result<Inspection, VolumeError> {
         sector_bytes: store.sector_bytes(),
         possible_headers,
         not_a_volume,
+        has_metadata: false,
     })
 }
 

@@ -17,6 +17,8 @@ impl Volume {
     }
 }
 
+const HAS_METADATA: &str = "a BitLocker volume's metadata lies in it: if it is one whose first sector is lost, `--format bitlocker` finds it";
+
 impl What {
     /// What can be said without a secret; null of what is half converted, which has a description of its own.
     pub fn describe(&self) -> Value {
@@ -38,6 +40,7 @@ impl What {
     pub fn warnings(&self) -> Vec<String> {
         match self {
             Self::BitLocker(seen) => seen.warnings.iter().map(ToString::to_string).collect(),
+            Self::Noise(seen) if seen.has_metadata => vec![HAS_METADATA.to_owned()],
             _ => Vec::new(),
         }
     }

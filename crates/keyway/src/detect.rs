@@ -45,7 +45,11 @@ pub fn detect(path: &Path, arguments: &UnlockArguments, progress: &dyn Progress)
     }
     match family_of(path, &store, arguments)? {
         Family::BitLocker => bitlocker(path, &store, arguments, progress).map(Box::new).map(What::BitLocker),
-        Family::VeraCrypt => inspect(&store).map(What::Noise).map_err(about(path)),
+        Family::VeraCrypt => {
+            let mut seen = inspect(&store).map_err(about(path))?;
+            seen.has_metadata = arguments.finds_out() && bitlocker::has_metadata(&store);
+            Ok(What::Noise(seen))
+        }
     }
 }
 
@@ -80,6 +84,13 @@ pub(crate) fn must_be_noise(path: &Path, arguments: &UnlockArguments) -> Result<
     }
     let reason = inspect(&look(path, arguments)?).ok().and_then(|seen| seen.not_a_volume);
     reason.map_or(Ok(()), |reason| Err(about(path)(VolumeError::NotAVolume(reason))))
+}
+
+/// Whether a BitLocker volume's metadata shows at once in something that looks like noise from its beginning: it may be one whose
+/// first sector is noise, and the search for another format's key takes long.
+pub(crate) fn seems_bitlocker(path: &Path, arguments: &UnlockArguments) -> bool {
+    let look = || look(path, arguments).ok();
+    arguments.finds_out() && look().is_some_and(|store| bitlocker::has_metadata_as_made(&store))
 }
 
 /// The conversion that is under way on a medium and has taken its beginning, if there is one.

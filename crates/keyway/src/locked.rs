@@ -65,11 +65,13 @@ impl<'a> LockedVolume<'a> {
         detect::family(&self.path, &self.arguments)
     }
 
-    /// Refuses what is plainly no volume that what was named could open.
+    /// Refuses what is plainly no volume that what was named could open, and what was named and isn't there.
     ///
     /// # Errors
-    /// As [`Sources::family`].
+    /// As [`Sources::family`] and [`Sources::check`].
     pub fn must_be_one(&self) -> Result<(), Error> {
+        self.sources.check()?;
+        self.protect.as_ref().map_or(Ok(()), PasswordSource::check)?;
         self.sources.family(&self.path, &self.arguments).map(drop)
     }
 
@@ -179,6 +181,11 @@ impl<'a> LockedVolume<'a> {
             return Err(Misuse::NothingHidden.into());
         }
         let key = self.key()?;
+        // Who has mistyped the first is not asked for the second; other spellings of it were tried on the volume already.
+        if protect.password.is_none() && !self.sources.tries_variants {
+            let options = OpenOptions::new().arguments(self.arguments.clone()).progress(self.progress);
+            options.open_with(&self.path, &key)?;
+        }
         let hidden = protect.read(Wanted::Password, &Subject::Hidden(self.path.clone()), self.secrets)?;
         Ok((key, Some(hidden)))
     }

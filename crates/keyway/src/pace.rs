@@ -332,6 +332,7 @@ pub fn long_search(catalogue: &str, search: &KeySearch) -> Option<String> {
 /// What a front says of other spellings of a password; nothing of another note.
 pub fn spelling(catalogue: &str, note: &Note<'_>) -> Option<String> {
     match note {
+        Note::HasMetadata => Some(said_in(catalogue, "metadata seen", &Value::Null)),
         Note::Variants(count) => Some(said_in(catalogue, "variants tried", &json!({ "count": count }))),
         Note::OpenedAs(variant) => {
             Some(said_in(catalogue, &format!("variant {}", variant.word()), &Value::Null))

@@ -104,6 +104,8 @@ pub enum Note<'a> {
         /// The file that lists where they are.
         list: &'a Path,
     },
+    /// A BitLocker volume's metadata lies in what is looked for as another format's.
+    HasMetadata,
     /// The password is wrong, and so many other spellings of it are tried.
     Variants(usize),
     /// This one opens the volume.

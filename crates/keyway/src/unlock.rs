@@ -89,6 +89,14 @@ impl UnlockArguments {
         self.format == Some(VolumeFormat::BitLocker)
     }
 
+    /// Whether nobody has said what it is.
+    pub(crate) fn finds_out(&self) -> bool {
+        self.format.is_none()
+            && !self.system
+            && self.system_header.is_none()
+            && self.header == HeaderChoice::Auto
+    }
+
     /// The request for BitLocker's code.
     pub(crate) fn bitlocker_request<'a>(
         &self,

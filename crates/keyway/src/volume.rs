@@ -16,7 +16,7 @@ use keyway_engine::{Access, Device, LayerSecrets};
 use keyway_fs::Superblock;
 use keyway_fs::files::Files;
 use keyway_store::{Caching, Store};
-use keyway_volume::{Info, Opened, Secrets as VeraCryptSecret, bitlocker};
+use keyway_volume::{Info, Opened, Secrets as VeraCryptSecret, VolumeError, bitlocker};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -207,6 +207,7 @@ impl<'a> OpenOptions<'a> {
             KeyRef::BitLocker(_) => None,
         };
         let unlocked = self.unlock_store(&store, key, drive.as_ref(), keys_too);
+        let unlocked = unlocked.map_err(|e| self.told_of_metadata(e, &store));
         let (mut opened, keys) = unlocked.map_err(|e| store.counted_on_disk(e).at(path))?;
         let (store, layout) = store.placing(opened.layout)?;
         opened.layout = layout;
@@ -215,6 +216,15 @@ impl<'a> OpenOptions<'a> {
             None => Box::new(store),
         };
         Ok((self.over(store, opened)?, keys))
+    }
+
+    /// Nothing opened what nobody said was VeraCrypt's: perhaps it is another format's, which does not show in front.
+    fn told_of_metadata(&self, error: Error, store: &dyn Store) -> Error {
+        let mut error = error;
+        if let Error::VeraCrypt(VolumeError::WrongSecret { has_metadata, .. }) = &mut error {
+            *has_metadata = self.arguments.finds_out() && bitlocker::has_metadata(store);
+        }
+        error
     }
 
     fn over(&self, store: Box<dyn Store>, opened: Opened) -> Result<Volume, Error> {

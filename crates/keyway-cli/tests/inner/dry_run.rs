@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 struct Plan {
     volume: &'static str,
     size_bytes: u64,
-    filesystem: Value,
+    inside: Value,
     nothing: Option<u64>,
     again: bool,
 }
 
 #[test]
 fn a_plan_is_a_table_in_its_own_order() {
-    let filesystem = json!({"kind": "ext4", "bytes": 1024});
-    let plan = Plan { volume: "v", size_bytes: 1 << 20, filesystem, nothing: None, again: false };
-    let told = "Nothing was done. This would be:\n  volume           v\n  size             1 MiB\n  \
-                filesystem       1 KiB\n  filesystem kind  ext4\n  again            no\nIt is lost.\n";
+    let inside = json!({"kind": "ext4", "bytes": 1024});
+    let plan = Plan { volume: "v", size_bytes: 1 << 20, inside, nothing: None, again: false };
+    let told = "Nothing was done. This would be:\n  volume       v\n  size         1 MiB\n  \
+                inside       1 KiB\n  inside kind  ext4\n  again        no\nIt is lost.\n";
     assert_eq!(words(&plan, Some("It is lost.")), told);
 }

@@ -8,6 +8,7 @@
 //! Source of the fields: the kernel's documentation of ext4.
 
 use crate::fields::number;
+use keyway_store::Store;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -31,6 +32,12 @@ pub(super) fn has_room(path: &Path, bytes: u64) -> io::Result<bool> {
     let mut superblock = [0; 1024];
     File::open(path)?.read_exact_at(&mut superblock, 1024)?;
     Ok(fits(&superblock, bytes).unwrap_or(false))
+}
+
+/// Whether there is certainly no such room. The counts are right: it was unmounted in good order.
+pub(super) fn is_too_full(store: &dyn Store, bytes: u64) -> bool {
+    let mut superblock = [0; 1024];
+    store.read_at(&mut superblock, 1024).is_ok() && fits(&superblock, bytes) == Some(false)
 }
 
 /// `None` where the counts contradict each other.

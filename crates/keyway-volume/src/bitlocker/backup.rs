@@ -269,31 +269,10 @@ impl HeaderBackup {
         force: bool,
     ) -> Result<(), BackupError> {
         unlock(&self.over(store), request)?;
-        let present = Metadata::read(store).ok();
         if !force {
-            if store.size() != self.volume_bytes {
-                let (backup, present) = (self.volume_bytes, store.size());
-                return Err(BackupError::OtherSize { backup, present });
-            }
-            let backup = self.block.dataset.volume;
-            let other = present.as_ref().map(|p| p.block().dataset.volume).filter(|there| *there != backup);
-            if let Some(present) = other {
-                return Err(BackupError::OtherVolume { backup, present });
-            }
-            // Protectors come and go, the sealed data key stays as it is.
-            let data_key = |block: &Block| block.dataset.entries.sealed(role::DATA_KEY).cloned();
-            if present.as_ref().is_some_and(|p| data_key(p.block()) != data_key(&self.block)) {
-                return Err(BackupError::OtherKey);
-            }
-            let extent =
-                |block: &Block| (block.state.code(), block.encrypted_bytes, block.copies, block.boot_backup);
-            let other =
-                present.as_ref().map(Metadata::block).filter(|there| extent(there) != extent(&self.block));
-            if let Some(there) = other {
-                let (backup, present) = (self.block.encrypted_bytes, there.encrypted_bytes);
-                return Err(BackupError::OtherExtent { backup, present });
-            }
+            self.must_suit(store)?;
         }
+        let present = Metadata::read(store).ok();
         // Copies that are damaged first, the one that counts last.
         let same_places = present.filter(|p| p.copies.each_ref().map(|c| c.offset) == self.block.copies);
         let order = same_places.map_or([0, 1, 2], |p| p.order());
@@ -303,6 +282,37 @@ impl HeaderBackup {
             order.map(|i| self.block.copies.get(i).copied().unwrap_or_default()),
         )?;
         write_first(store, &self.first_sector)
+    }
+
+    /// Refuses to put it on a medium of another size, or in the place of another volume: no secret is needed to see that.
+    ///
+    /// # Errors
+    /// It is one.
+    pub fn must_suit(&self, store: &dyn Store) -> Result<(), BackupError> {
+        let present = Metadata::read(store).ok();
+        if store.size() != self.volume_bytes {
+            let (backup, present) = (self.volume_bytes, store.size());
+            return Err(BackupError::OtherSize { backup, present });
+        }
+        let backup = self.block.dataset.volume;
+        let other = present.as_ref().map(|p| p.block().dataset.volume).filter(|there| *there != backup);
+        if let Some(present) = other {
+            return Err(BackupError::OtherVolume { backup, present });
+        }
+        // Protectors come and go, the sealed data key stays as it is.
+        let data_key = |block: &Block| block.dataset.entries.sealed(role::DATA_KEY).cloned();
+        if present.as_ref().is_some_and(|p| data_key(p.block()) != data_key(&self.block)) {
+            return Err(BackupError::OtherKey);
+        }
+        let extent =
+            |block: &Block| (block.state.code(), block.encrypted_bytes, block.copies, block.boot_backup);
+        let other =
+            present.as_ref().map(Metadata::block).filter(|there| extent(there) != extent(&self.block));
+        if let Some(there) = other {
+            let (backup, present) = (self.block.encrypted_bytes, there.encrypted_bytes);
+            return Err(BackupError::OtherExtent { backup, present });
+        }
+        Ok(())
     }
 }
 

@@ -21,6 +21,7 @@ use super::filetime::FileTime;
 use super::info::ReadOnly;
 use super::map::Map;
 use super::metadata_locations::{BOOT_BYTES, MetadataLocations};
+use super::protect::NEVER;
 use super::rekey::NewDataKey;
 use super::seal::SecretKey;
 use super::unlock::{Locked, UnlockRequest, Unlocked, look, unlock};
@@ -117,7 +118,7 @@ impl Converting {
             to_go: false,
             description: new.description,
         };
-        let mut block = new_block(&shape, &keys, new.protectors)?;
+        let mut block = new_block(&shape, &keys, new.protectors, &NEVER)?;
         put_state(&mut block, ConversionReached::Encrypting(BOOT_BYTES), size);
         let damaged = BitLockerError::DamagedKey("data key");
         let cipher = Arc::new(cipher(new.method, &keys.data, sector_bytes).ok_or(damaged)??);

@@ -39,6 +39,8 @@ use super::data_key::cipher;
 use super::error::BitLockerError;
 use super::map::Map;
 use super::metadata_locations::{BOOT_BYTES, MetadataLocations};
+use super::protect::ProtectError;
+use crate::progress::while_wanted;
 use crate::veracrypt::random::Noise;
 use crate::{Progress, ReadBack, Stage, Weakness};
 use keyway_engine::{Access, Device, Layout};
@@ -160,7 +162,11 @@ pub fn create(
         to_go: new.to_go,
         description: new.description,
     };
-    let block = new_block(&shape, &keys, new.protectors)?;
+    let block = while_wanted(progress, 0, |stop| new_block(&shape, &keys, new.protectors, stop));
+    let block = block.map_err(|error| match error {
+        CreateError::Protector(ProtectError::Stopped) => CreateError::Stopped,
+        error => error,
+    })?;
     let cipher =
         cipher(new.method, &keys.data, sector_bytes).ok_or(BitLockerError::DamagedKey("data key"))??;
     let layout = Map::new(&block, None, sector_bytes, size)?.layout(&Arc::new(cipher))?;

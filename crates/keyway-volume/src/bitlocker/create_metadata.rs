@@ -22,6 +22,7 @@ use super::recovery::RecoveryPassword;
 use super::seal::{SEALING_KEY_BYTES, SecretKey};
 use super::startup_key::StartupKey;
 use keyway_secret::SecretBytes;
+use std::sync::atomic::AtomicBool;
 
 /// The first nonce counter of what Windows seals.
 const FIRST_NONCE: u32 = 2;
@@ -108,6 +109,7 @@ pub(super) fn new_block(
     shape: &Shape<'_>,
     keys: &Keys,
     protectors: &NewProtectors,
+    stop: &AtomicBool,
 ) -> Result<Block, CreateError> {
     let created = FileTime::now();
     let places = &shape.places;
@@ -135,7 +137,7 @@ pub(super) fn new_block(
         validation: Validation { bytes: 0, version: 2, crc: 0, hash: None },
     };
     let mut entries = vec![Entry::new(role::DESCRIPTION, Value::text(shape.description))];
-    let mut maker = ProtectorMaker::new(&keys.master, &mut block.dataset);
+    let mut maker = ProtectorMaker { stop, ..ProtectorMaker::new(&keys.master, &mut block.dataset) };
     if let Some(password) = &protectors.password {
         entries.push(maker.password(Guid::random()?, password)?);
     }

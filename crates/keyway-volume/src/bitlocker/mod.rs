@@ -71,12 +71,12 @@ pub use info::{BitLockerInfo, Conversion, CopyInfo, ProtectorInfo, ReadOnly, War
 pub use metadata::{CopyState, Metadata, MetadataCopy, is_volume};
 pub use metadata_locations::{BOOT_BYTES, MetadataLocations, SPARE_BYTES};
 pub use password::PasswordHash;
-pub use protect::{ProtectError, ProtectorMaker};
+pub use protect::{ProtectError, ProtectorMaker, check_password};
 pub use recovery::{RecoveryFault, RecoveryPassword};
 pub use rekey::{NewDataKey, SEALED_KEY_BYTES};
 pub use resize::{Resizable, ResizeError};
 pub use rewrite::RewriteError;
 pub use seal::{SecretKey, seal, unseal};
-pub use search::{CONVERSION_MARK, first_sector_is_lost};
+pub use search::{CONVERSION_MARK, first_sector_is_lost, has_metadata, has_metadata_as_made};
 pub use startup_key::{LARGEST_STARTUP_KEY, StartupKey, StartupKeyFault};
 pub use unlock::{Locked, OpenedKeys, Secret, UnlockRequest, Unlocked, find, look, unlock};

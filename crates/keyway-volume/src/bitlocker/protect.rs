@@ -71,16 +71,31 @@ pub struct ProtectorMaker<'a> {
     pub dataset: &'a mut Dataset,
     /// The time in nonces and protectors; see [`ProtectorMaker::new`].
     pub time: FileTime,
+    /// Ends the derivation of a key before its end.
+    pub(crate) stop: &'a AtomicBool,
 }
+
+/// Of what nobody stops.
+pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// FILETIME steps in a millisecond: Windows cuts the times of nonces and protectors to these.
 const MILLISECOND: u64 = 10_000;
+
+/// Whether Windows would take that password, in UTF-8.
+///
+/// # Errors
+/// It is no text, too short or too long.
+pub fn check_password(utf8: &[u8]) -> Result<(), ProtectError> {
+    let units = std::str::from_utf8(utf8).map_err(|_| ProtectError::PasswordText)?.encode_utf16().count();
+    let fits = (SHORTEST_PASSWORD..=LONGEST_PASSWORD).contains(&units);
+    if fits { Ok(()) } else { Err(ProtectError::PasswordLength(units)) }
+}
 
 impl<'a> ProtectorMaker<'a> {
     /// Makes protectors of the present time.
     pub fn new(master: &'a SecretKey, dataset: &'a mut Dataset) -> Self {
         let time = FileTime(FileTime::now().0 / MILLISECOND * MILLISECOND);
-        Self { master, dataset, time }
+        Self { master, dataset, time, stop: &NEVER }
     }
 
     /// For a password, in UTF-8.
@@ -88,12 +103,9 @@ impl<'a> ProtectorMaker<'a> {
     /// # Errors
     /// Windows would not take the password, or there are no random numbers.
     pub fn password(&mut self, id: Guid, utf8: &[u8]) -> Result<Entry, ProtectError> {
-        let units = std::str::from_utf8(utf8).map_err(|_| ProtectError::PasswordText)?.encode_utf16().count();
-        if !(SHORTEST_PASSWORD..=LONGEST_PASSWORD).contains(&units) {
-            return Err(ProtectError::PasswordLength(units));
-        }
-        let (salt, stretched) =
-            stretch(&PasswordHash::of_password(utf8).map_err(|_| ProtectError::PasswordText)?)?;
+        check_password(utf8)?;
+        let hash = PasswordHash::of_password(utf8).map_err(|_| ProtectError::PasswordText)?;
+        let (salt, stretched) = stretch(&hash, self.stop)?;
         let kept = self.kept(algorithm::STRETCHED_PASSWORD_KEPT, &stretched);
         let stretch_key =
             StretchKey { algorithm: algorithm::PASSWORD, flags: 0, salt, entries: list([kept]) };
@@ -107,7 +119,7 @@ impl<'a> ProtectorMaker<'a> {
         id: Guid,
         recovery: &RecoveryPassword,
     ) -> Result<Entry, ProtectError> {
-        let (salt, stretched) = stretch(&PasswordHash::of_recovery_password(recovery))?;
+        let (salt, stretched) = stretch(&PasswordHash::of_recovery_password(recovery), self.stop)?;
         let backup = self.kept(algorithm::RECOVERY_PASSWORD, recovery.bytes());
         let kept = self.kept(algorithm::STRETCHED_RECOVERY_KEPT, &stretched);
         let entries = list([
@@ -173,10 +185,10 @@ impl<'a> ProtectorMaker<'a> {
 }
 
 /// A new salt, and what the hash stretches to with it.
-fn stretch(hash: &PasswordHash) -> Result<([u8; 16], SecretBytes), ProtectError> {
+fn stretch(hash: &PasswordHash, stop: &AtomicBool) -> Result<([u8; 16], SecretBytes), ProtectError> {
     let mut salt = [0; 16];
     getrandom::fill(&mut salt)?;
-    let stretched = hash.stretch(&salt, &AtomicBool::new(false)).ok_or(ProtectError::Stopped)?;
+    let stretched = hash.stretch(&salt, stop).ok_or(ProtectError::Stopped)?;
     Ok((salt, stretched))
 }
 

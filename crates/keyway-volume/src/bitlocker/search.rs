@@ -30,6 +30,9 @@ const TAIL: u64 = 1 << 20;
 /// Windows has the first copy within so many first bytes.
 const NEAR: u64 = 64 << 20;
 
+/// The first copy begins at 33 MiB where that is free, or soon after.
+const FIRST: Range<u64> = 33 << 20..35 << 20;
+
 /// Encrypt-on-write information is looked for in this many bytes behind the first copy; in the volumes
 /// that Windows made it lies within 256 KiB.
 const BEHIND: u64 = 32 << 20;
@@ -43,7 +46,7 @@ const MOVED_BYTES: u64 = 8192;
 /// Where the damaged sector `there` still names one, that is the one.
 pub(super) fn find_boot(store: &dyn Store, there: &[u8; BOOT_SECTOR_BYTES]) -> Option<BootSector> {
     let size = store.size();
-    let tail = size.saturating_sub(TAIL) / BOOT_SECTOR_BYTES as u64 * BOOT_SECTOR_BYTES as u64;
+    let tail = tail(size);
     let named = named_places(there).into_iter().find_map(|at| Some((at, copy_at(store, at)?)));
     let found = named.or_else(|| first_copy(store, tail..size)).or_else(|| first_copy(store, 0..tail));
     let (at, block) = found?;
@@ -74,9 +77,26 @@ pub fn first_sector_is_lost(store: &dyn Store) -> bool {
         && store.read_at(&mut first, 0).is_ok()
         && !looks_random(&first)
         && Superblock::read(store).is_ok_and(|found| found.is_none());
-    let size = store.size();
-    let tail = size.saturating_sub(TAIL) / BOOT_SECTOR_BYTES as u64 * BOOT_SECTOR_BYTES as u64;
-    plain && (first_copy(store, tail..size).is_some() || first_copy(store, 0..tail.min(NEAR)).is_some())
+    plain && has_metadata(store)
+}
+
+/// Whether a copy of the metadata is at one of the usual places, whatever the first sector looks like: of a volume whose
+/// first sector is noise, or left by one that was there before.
+pub fn has_metadata(store: &dyn Store) -> bool {
+    let (size, tail) = (store.size(), tail(store.size()));
+    first_copy(store, tail..size).is_some() || first_copy(store, 0..tail.min(NEAR)).is_some()
+}
+
+/// The same of the places where Windows and Keyway put one if nothing is in the way: little is read.
+pub fn has_metadata_as_made(store: &dyn Store) -> bool {
+    let (size, tail) = (store.size(), tail(store.size()));
+    let first = FIRST.start.min(tail)..FIRST.end.min(tail);
+    first_copy(store, tail..size).is_some() || first_copy(store, first).is_some()
+}
+
+/// Where the last bytes begin that are looked at first.
+fn tail(size: u64) -> u64 {
+    size.saturating_sub(TAIL) / BOOT_SECTOR_BYTES as u64 * BOOT_SECTOR_BYTES as u64
 }
 
 fn first_copy(store: &dyn Store, range: Range<u64>) -> Option<(u64, Block)> {

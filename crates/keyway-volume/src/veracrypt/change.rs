@@ -30,7 +30,7 @@ use super::area::Area;
 use super::change_error::{ChangeError, HeaderWriteFault, SystemFault};
 use super::create::{check_pim, derivation_for_new};
 use super::create_error::CreateError;
-use super::create_header::{Seal, get, put};
+use super::create_header::{NEVER, Seal, get, put};
 use super::header::Header;
 use super::header_location::HeaderLocation;
 use super::params::{Derivation, Format, HashName};
@@ -89,7 +89,7 @@ pub fn change_opened(
     let password = new.header_password(format)?;
     let hash = hash.unwrap_or(opened.hash);
     refuse_other_volumes_secret(store, opened, new, hash)?;
-    let seal = Seal { password: &password, format, hash, derivation, suite: opened.suite };
+    let seal = Seal { password: &password, format, hash, derivation, suite: opened.suite, stop: &NEVER };
     let places = places_to_write(opened, store.size())?;
     rewrite(store, &opened.header, &seal, &places)?;
     Ok(Changed { hidden: opened.place.is_hidden(), hash, copies: places.len() })
@@ -176,6 +176,7 @@ pub(super) fn same_seal<'a>(opened: &OpenedHeader, password: &'a SecretBytes) ->
         hash: opened.hash,
         derivation: opened.derivation,
         suite: opened.suite,
+        stop: &NEVER,
     }
 }
 

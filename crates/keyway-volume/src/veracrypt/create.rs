@@ -11,13 +11,14 @@
 
 use super::area::Area;
 use super::create_error::{CreateError, LARGEST_PIM};
-use super::create_header::{Seal, put};
+use super::create_header::{NEVER, Seal, put};
 use super::header::{Flags, Header, KEY_AREA_BYTES};
 use super::header_location::{BACKUP_GROUP_BYTES, HEADERS_BYTES, HeaderLocation};
 use super::params::{Derivation, Format, HashName};
 use super::random::{self, Noise};
 use super::sealed::SealedHeader;
 use super::suite::Suite;
+use crate::progress::while_wanted;
 use crate::{Progress, ReadBack, Secrets, Stage, VolumeError, Weakness};
 use keyway_cipher::Chain;
 use keyway_engine::Layout;
@@ -25,6 +26,7 @@ use keyway_secret::SecretBytes;
 use keyway_store::{AlignedBuf, Store};
 use std::fmt;
 use std::ops::Range;
+use std::sync::atomic::AtomicBool;
 
 /// The smallest volume: the headers, and nine sectors of 4,096 bytes for the smallest FAT.
 pub const SMALLEST_VOLUME: u64 = HEADERS_BYTES + BACKUP_GROUP_BYTES + 9 * 4096;
@@ -170,7 +172,7 @@ pub fn create(
         fill(store, data, &mut noise, progress)?;
         store.flush()?;
     }
-    keyed.finish(store, &header, [HeaderLocation::BackupPrimary, HeaderLocation::Primary])?;
+    keyed.finish(store, &header, [HeaderLocation::BackupPrimary, HeaderLocation::Primary], progress)?;
     created(store, &header, keyed.suite, new)
 }
 
@@ -228,32 +230,35 @@ impl Keyed {
 
     /// The header under two fresh salts, proven to open.
     pub(super) fn seal(&self, header: &Header) -> Result<[SealedHeader; 2], CreateError> {
-        let seal = self.sealing();
+        let seal = self.sealing(&NEVER);
         let sealed = seal.fresh::<2>(header)?;
         sealed.iter().try_for_each(|one| seal.prove(one, header))?;
         Ok(sealed)
     }
 
-    fn sealing(&self) -> Seal<'_> {
+    fn sealing<'a>(&'a self, stop: &'a AtomicBool) -> Seal<'a> {
         Seal {
             password: &self.password,
             format: Format::VeraCrypt,
             hash: self.hash,
             derivation: self.derivation,
             suite: self.suite,
+            stop,
         }
     }
 
     /// Writes the header to both places, the one that counts last, each read back before anything else is done, and
-    /// proves that it opens.
+    /// proves that it opens. Until then it may be stopped.
     pub(super) fn finish(
         &self,
         store: &dyn Store,
         header: &Header,
         places: [HeaderLocation; 2],
+        progress: &dyn Progress,
     ) -> Result<(), CreateError> {
-        let (seal, store) = (self.sealing(), &ReadBack::new(store));
-        let sealed = seal.fresh::<2>(header)?;
+        let (seal, store) = (self.sealing(&NEVER), &ReadBack::new(store));
+        let bytes = header.encrypted_bytes;
+        let sealed = while_wanted(progress, bytes, |stop| self.sealing(stop).fresh::<2>(header))?;
         for (place, sealed) in places.into_iter().zip(&sealed) {
             let size = store.size();
             let offset = place.offset(size).ok_or(CreateError::TooSmall { size, least: SMALLEST_VOLUME })?;

@@ -10,7 +10,6 @@ use super::random;
 use super::sealed::SealedHeader;
 use super::suite::{Suite, longest_key};
 use crate::ReadBack;
-use keyway_kdf::KdfError;
 use keyway_secret::SecretBytes;
 use keyway_store::{AlignedBuf, Store, StoreError};
 use std::sync::atomic::AtomicBool;
@@ -27,7 +26,12 @@ pub(crate) struct Seal<'a> {
     pub(crate) derivation: Derivation,
     /// The ciphers; the header's are the data's.
     pub(crate) suite: Suite,
+    /// Ends a derivation before its end.
+    pub(crate) stop: &'a AtomicBool,
 }
+
+/// Of work that nobody stops.
+pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl Seal<'_> {
     /// Encrypts the header once for each copy, each under a fresh salt of its own.
@@ -67,12 +71,11 @@ impl Seal<'_> {
         if opens { Ok(()) } else { Err(CreateError::ReadBack) }
     }
 
-    fn header_key(&self, salt: &[u8; SALT_BYTES]) -> Result<SecretBytes, KdfError> {
+    fn header_key(&self, salt: &[u8; SALT_BYTES]) -> Result<SecretBytes, CreateError> {
         // The longest key whatever the suite: what Argon2id gives depends on how much is asked for.
-        let (len, stop) = (longest_key(self.format), AtomicBool::new(false));
-        let key = derive_header_key(self.hash, self.derivation, self.password, salt, len, &stop)?;
-        // Nobody stops it.
-        Ok(key.unwrap_or_else(|| SecretBytes::zeroed(0)))
+        let len = longest_key(self.format);
+        let key = derive_header_key(self.hash, self.derivation, self.password, salt, len, self.stop)?;
+        key.ok_or(CreateError::Stopped)
     }
 }
 

@@ -105,7 +105,7 @@ fn make(
         fill(store, data, &mut Noise::new()?, progress)?;
         store.flush()?;
     }
-    keyed.finish(store, &header, [HeaderLocation::BackupHidden, HeaderLocation::Hidden])?;
+    keyed.finish(store, &header, [HeaderLocation::BackupHidden, HeaderLocation::Hidden], progress)?;
     let mut made = created(store, &header, keyed.suite, new)?;
     made.notes.push(Note::Protect);
     made.notes.extend(note);

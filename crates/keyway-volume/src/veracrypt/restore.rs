@@ -59,9 +59,9 @@ pub struct Restored {
 /// Nobody has asked for the copy alone: that is no advice.
 fn not_narrowed(error: VolumeError) -> VolumeError {
     match error {
-        VolumeError::WrongSecret { argon2id_skipped, looks, mut narrowed } => {
+        VolumeError::WrongSecret { argon2id_skipped, looks, mut narrowed, has_metadata } => {
             narrowed.retain(|what| *what != "header");
-            VolumeError::WrongSecret { argon2id_skipped, looks, narrowed }
+            VolumeError::WrongSecret { argon2id_skipped, looks, narrowed, has_metadata }
         }
         error => error,
     }

@@ -265,7 +265,10 @@ fn failure(none: &NoMatch, looks: Looks, narrowed: Vec<&'static str>) -> VolumeE
             VolumeError::Unsupported(Unsupported::InPlaceIncomplete { encrypted, total: volume })
         }
         Some((place, fault)) => VolumeError::DamagedHeader { place, fault },
-        None => VolumeError::WrongSecret { argon2id_skipped: none.argon2id_skipped, looks, narrowed },
+        None => {
+            let (argon2id_skipped, has_metadata) = (none.argon2id_skipped, false);
+            VolumeError::WrongSecret { argon2id_skipped, looks, narrowed, has_metadata }
+        }
     }
 }
 

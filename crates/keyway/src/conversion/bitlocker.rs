@@ -38,9 +38,7 @@ pub(super) fn encryption(
     if request.new.is_given() || request.sources.names_bitlocker() {
         return Err(ConversionRefusal::NothingToOpen.into());
     }
-    if new.hash.is_some() || new.to_go {
-        return Err(ConversionRefusal::NoHashNorToGo.into());
-    }
+    new.must_suit_bitlocker()?;
     new.protectors.check_in_place(medium.path, &request.sources.password)?;
     let method = new.method()?;
     new.check_free_space(request)?;
@@ -112,7 +110,8 @@ impl Encryption {
 impl Job for Encryption {
     fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
         let (request, choice) = (with.request, &self.new.protectors);
-        let protectors = choice.make(&request.sources.password, &request.subject(), with.secrets)?;
+        let protectors =
+            choice.make(&request.sources.password, &request.path, &request.subject(), with.secrets)?;
         tell_weakness(with.progress, protectors.password.as_deref().and_then(Weakness::of_password));
         let mut files = choice.claim_files(&protectors)?;
         let whole = !self.new.used_space_only || self.new.free_space == FreeSpace::Fill;
@@ -154,7 +153,10 @@ pub(super) fn reencryption(
     new: &NewVolume,
     medium: &Examined<'_>,
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
-    if request.new.is_given() || new.is_bitlockers() || new.hash.is_some() {
+    if new.hash.is_some() {
+        return Err(Misuse::NoChoiceOfHash.into());
+    }
+    if request.new.is_given() || new.is_bitlockers() {
         return Err(ConversionRefusal::KeepsProtectors.into());
     }
     if new.free_space != FreeSpace::Leave {

@@ -58,8 +58,9 @@ fn to_bitlocker(
     medium: &Examined<'_>,
     file: PathBuf,
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
-    if new.hash.is_some() || new.to_go || new.grow {
-        return Err(ConversionRefusal::NoHashToGoNorRoom.into());
+    new.must_suit_bitlocker()?;
+    if new.grow {
+        return Err(ConversionRefusal::RoomEnough.into());
     }
     let (own, no_password) = (&request.sources.password, !new.protectors.password);
     let password = match no_password && !request.new.is_given() {
@@ -90,7 +91,7 @@ impl Job for ToBitLocker {
         let store = claim(path)?;
         let unlock_request = request.arguments.veracrypt_request(&secrets, None, None, &with.progress);
         let opened = unlock(&store, &unlock_request).map_err(|e| request.said(e))?;
-        let protectors = choice.make(&self.password, &request.subject(), with.secrets)?;
+        let protectors = choice.make(&self.password, path, &request.subject(), with.secrets)?;
         tell_weakness(with.progress, protectors.password.as_deref().and_then(Weakness::of_password));
         let mut files = choice.claim_files(&protectors)?;
         let wish = InPlace {

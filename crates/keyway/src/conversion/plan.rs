@@ -183,6 +183,7 @@ impl ConversionPlan {
         Some(json!({
             "path": shown(&self.volume),
             "kind": self.conversion,
+            "used_space_only": self.used_space_only,
             "new": new,
             "less": less,
             "filesystem": filesystem,

@@ -1,7 +1,7 @@
 //! What shall become of a file system or volume, and how.
 
 use crate::create::{ProtectorOptions, method};
-use crate::error::{Error, about};
+use crate::error::{Error, Misuse, about};
 use crate::secrets::{PasswordSource, SecretFrom, Sources, Subject, one_standard_input};
 use crate::session::ServingProgram;
 use crate::shown::for_shell;
@@ -205,6 +205,15 @@ impl NewVolume {
     /// Whether anything was said that only BitLocker volumes have.
     pub(super) fn is_bitlockers(&self) -> bool {
         self.to_go || !self.protectors.is_default()
+    }
+
+    /// Refuses what no BitLocker volume has that is made in place.
+    pub(super) fn must_suit_bitlocker(&self) -> Result<(), Error> {
+        match (self.hash, self.to_go) {
+            (Some(_), _) => Err(Misuse::NoChoiceOfHash.into()),
+            (None, true) => Err(ConversionRefusal::NoToGo.into()),
+            (None, false) => Ok(()),
+        }
     }
 
     /// The cipher of a VeraCrypt volume, whose hash new ones may have.

@@ -245,17 +245,30 @@ fn resume_cross_format(
     let (of_veracrypt, of_bitlocker) = (std::ptr::eq(veracrypt, own), std::ptr::eq(bitlocker, own));
     let sources = Sources { password: bitlocker.clone(), ..request.sources.clone() };
     let is_other = std::ptr::eq(bitlocker, &other);
-    let [subject, asked] = ["VeraCrypt", "BitLocker"]
-        .map(|format| Subject::Named(format!("{} as a {format} volume", request.name())));
-    let asked = AskedAs { secrets: with.secrets, subject: asked };
-    let key = sources.bitlocker_key_of(&request.path, &asked, || {
-        cross_format::look(&mark, &store, file.store()).map_err(|e| request.said(e))
-    });
-    let mut bitlocker = key.map_err(|error| match error.explain().kind {
-        Kind::NoSecret if is_other => Misuse::NoPassword(SecretRole::New).into(),
-        _ => error,
-    })?;
-    let mut veracrypt = veracrypt.read(Wanted::Password, &subject, with.secrets)?;
+    let named = |format: &str, becomes: bool| {
+        let which = if becomes { "becomes" } else { "was" };
+        Subject::Named(format!("the {format} volume that {} {which}", request.name()))
+    };
+    let to_bitlocker = mark.direction == Direction::ToBitLocker;
+    let subject = named("VeraCrypt", !to_bitlocker);
+    let asked = AskedAs { secrets: with.secrets, subject: named("BitLocker", to_bitlocker) };
+    let bitlockers = || -> Result<Vec<bitlocker::Secret>, Error> {
+        let key = sources.bitlocker_key_of(&request.path, &asked, || {
+            cross_format::look(&mark, &store, file.store()).map_err(|e| request.said(e))
+        });
+        key.map_err(|error| match error.explain().kind {
+            Kind::NoSecret if is_other => Misuse::NoPassword(SecretRole::New).into(),
+            _ => error,
+        })
+    };
+    let veracrypts = || veracrypt.read(Wanted::Password, &subject, with.secrets);
+    // What it was comes before what it becomes.
+    let (mut veracrypt, mut bitlocker) = if to_bitlocker {
+        (veracrypts()?, bitlockers()?)
+    } else {
+        let old = bitlockers()?;
+        (veracrypts()?, old)
+    };
     let opens = |password: SecretBytes| {
         let typed = [bitlocker::Secret::Password(SecretBytes::copy_of(&password))];
         let bitlocker = UnlockRequest::new(if of_bitlocker { &typed } else { &bitlocker });

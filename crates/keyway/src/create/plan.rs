@@ -14,6 +14,7 @@ use crate::progress::{Progress, Stage, tell_weakness};
 use crate::secrets::{PasswordSource, Question, Secrets, Subject, Wanted, one_standard_input};
 use crate::session::refuse_if_open;
 use crate::unlock::{Family, UnlockArguments};
+use crate::volume::OpenOptions;
 use keyway_attach::path_text;
 use keyway_engine::Access;
 use keyway_fs::FileSystemKind;
@@ -25,6 +26,9 @@ use keyway_volume::veracrypt::{self, BACKUP_GROUP_BYTES, CreateError, HEADERS_BY
 use keyway_volume::{HashName, Secrets as VeraCryptSecret, Weakness};
 use serde::Serialize;
 use std::path::PathBuf;
+
+/// Bytes of the smallest sector there is.
+const SECTOR: u32 = 512;
 
 /// A volume that is wanted. As it is made: a VeraCrypt volume with its usual cipher, without a file system.
 #[derive(Debug, Clone)]
@@ -162,7 +166,8 @@ impl CreateRequest {
     /// The wishes don't go together or can't be granted, a program is missing, or somebody uses the place.
     pub fn plan(self) -> Result<CreatePlan, Error> {
         if self.path.is_dir() {
-            return Err(Error::Folder(self.path));
+            // As with every verb that looks for a volume there.
+            medium::must_exist(&self.path)?;
         }
         medium::must_be_suitable(&self.path)?;
         if self.path.exists() {
@@ -236,9 +241,10 @@ impl CreateRequest {
             None => self.path.metadata().ok().filter(std::fs::Metadata::is_file).map(|about| about.len()),
         };
         let Some(size) = size.or_else(|| self.device_bytes()) else { return Ok(()) };
-        // A device has its room.
-        if place.is_some_and(|place| place.bytes.is_some()) && !self.quick {
-            veracrypt::must_have_room(&self.path, size).map_err(about(&self.path))?;
+        // A device has its room; what is not filled needs that of its headers or metadata.
+        if place.is_some_and(|place| place.bytes.is_some()) {
+            let written = if self.quick { HEADERS_BYTES + BACKUP_GROUP_BYTES } else { size };
+            veracrypt::must_have_room(&self.path, written).map_err(about(&self.path))?;
         }
         let refused = match (self.format, self.hidden_bytes) {
             (Family::VeraCrypt, hidden) => {
@@ -257,7 +263,11 @@ impl CreateRequest {
             }
             (Family::BitLocker, _) => Ok(()),
         };
-        refused.map_err(about(&self.path))
+        refused.map_err(about(&self.path))?;
+        match self.hidden_bytes.filter(|bytes| !bytes.is_multiple_of(SECTOR.into())) {
+            Some(size) => Err(about(&self.path)(CreateError::NotWholeSectors { size, sector_bytes: SECTOR })),
+            None => Ok(()),
+        }
     }
 
     /// The device's size, where that can be seen before it is claimed.
@@ -367,7 +377,7 @@ impl CreatePlan {
         let subject = Subject::Volume(path.clone());
         match (&self.details, &self.place, request.hidden_bytes) {
             (PlannedDetails::BitLocker { options, .. }, Some(place), _) => {
-                let protectors = options.protectors.make(&request.secret, &subject, secrets)?;
+                let protectors = options.protectors.make(&request.secret, path, &subject, secrets)?;
                 // Who takes another one has not waited for the noise.
                 tell_weakness(progress, protectors.password.as_deref().and_then(Weakness::of_password));
                 begin()?;
@@ -386,6 +396,10 @@ impl CreatePlan {
                     Some(_) => Some(request.secret.read(Wanted::NewPassword, &self.outer(), secrets)?),
                     None => self.outer_secret(secrets)?,
                 };
+                if let (None, Some(outer), None) = (place, &outer, &request.hidden_secret.password) {
+                    // Nobody thinks of a new password before the old one has opened it.
+                    OpenOptions::new().progress(progress).open_with(path, outer)?;
+                }
                 let hidden = Subject::Hidden(path.clone());
                 let secret = request.hidden_secret.read(Wanted::NewPassword, &hidden, secrets)?;
                 let other = |outer| veracrypt::refuse_same_secret(outer, &secret);

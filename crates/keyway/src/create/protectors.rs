@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Misuse};
 use crate::key_file::{NewKeyFile, must_be_folder, must_be_new};
-use crate::secrets::{PasswordSource, Secrets, Subject, Wanted};
+use crate::secrets::{PasswordSource, SecretFrom, Secrets, Subject, Wanted};
 use keyway_attach::path_text;
 use keyway_volume::bitlocker::{
-    Block, CreateError, Guid, NewProtectors, Protection, RecoveryPassword, StartupKey,
+    Block, CreateError, Guid, NewProtectors, Protection, RecoveryPassword, StartupKey, check_password,
 };
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -59,6 +59,11 @@ impl ProtectorOptions {
         if !self.password && !self.recovery_password && self.startup_key_folder.is_none() {
             return Err(Error::from(CreateError::NoProtector).at(path));
         }
+        if let Some(from @ SecretFrom::File(file)) = &source.password
+            && file.is_file()
+        {
+            must_be_taken(path, &from.read()?)?;
+        }
         self.startup_key_folder.as_deref().map_or(Ok(()), must_be_folder)?;
         self.recovery_file.as_deref().map_or(Ok(()), must_be_new)
     }
@@ -82,11 +87,13 @@ impl ProtectorOptions {
     pub fn make(
         &self,
         source: &PasswordSource,
+        path: &Path,
         subject: &Subject,
         secrets: &dyn Secrets,
     ) -> Result<NewProtectors, Error> {
         let password = self.password.then(|| source.read(Wanted::NewPassword, subject, secrets));
         let password = password.transpose()?.map(|secret| secret.password);
+        password.as_deref().map_or(Ok(()), |password| must_be_taken(path, password))?;
         let recovery = self.recovery_password.then(RecoveryPassword::random);
         let recovery = recovery.transpose().map_err(CreateError::from)?;
         let startup_key = self.startup_key_folder.as_ref().map(|_| StartupKey::random());
@@ -101,6 +108,12 @@ impl ProtectorOptions {
     pub fn claim_files(&self, protectors: &NewProtectors) -> Result<KeyFiles, Error> {
         KeyFiles::claim(self.recovery_file.as_deref(), self.startup_key_folder.as_deref(), protectors)
     }
+}
+
+/// Refuses a password that Windows does not take: before anything is made for it.
+fn must_be_taken(path: &Path, password: &[u8]) -> Result<(), Error> {
+    let refused = |e| Error::from(CreateError::Protector(e)).at(path);
+    check_password(password).map_err(refused)
 }
 
 /// The identifier of a new volume's protector of this kind.

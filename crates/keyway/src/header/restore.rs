@@ -87,7 +87,13 @@ pub fn restore<'a>(
     volume.sources.check()?;
     file.map_or(Ok(()), medium::must_be_readable)?;
     let from = match (format, file) {
-        (Family::BitLocker, Some(file)) => Origin::BitLocker(Box::new(HeaderBackup::read(file)?)),
+        (Family::BitLocker, Some(file)) => {
+            let backup = HeaderBackup::read(file)?;
+            if !other_keys {
+                backup.must_suit(&volume.to_look()?).map_err(|e| volume.said(e))?;
+            }
+            Origin::BitLocker(Box::new(backup))
+        }
         (_, Some(file)) => {
             veracrypt::check_backup(file).map_err(|e| volume.said(e))?;
             Origin::File(file)

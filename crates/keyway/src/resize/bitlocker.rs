@@ -40,10 +40,13 @@ impl Opened {
         Ok(Self { store, volume, used_space_only })
     }
 
-    fn file_system(&self) -> Result<Option<FoundFileSystem>, Error> {
+    fn device(&self) -> Result<Device, Error> {
         let layout = self.volume.layout(self.store.size())?;
-        let device = Device::new(Box::new(Arc::clone(&self.store)), layout, Access::ReadOnly)?;
-        Ok(FoundFileSystem::find(&device)?)
+        Ok(Device::new(Box::new(Arc::clone(&self.store)), layout, Access::ReadOnly)?)
+    }
+
+    fn file_system(&self) -> Result<Option<FoundFileSystem>, Error> {
+        Ok(FoundFileSystem::find(&self.device()?)?)
     }
 }
 
@@ -86,8 +89,16 @@ fn plan(opened: &Opened, new: u64) -> Result<ResizeFacts, Error> {
         volume.may_have(new, None)?;
         MetadataPlan::Stays
     };
-    let (metadata, used_space_only) = (Some(metadata), *used_space_only);
-    Ok(ResizeFacts { data_bytes_before: old, data_bytes: new, filesystem, room, metadata, used_space_only })
+    let device = opened.device()?;
+    Ok(ResizeFacts {
+        data_bytes_before: old,
+        data_bytes: new,
+        filesystem,
+        too_full: filesystem.and_then(|fs| fs.kind.too_full(&device, room)),
+        room,
+        metadata: Some(metadata),
+        used_space_only: *used_space_only,
+    })
 }
 
 /// Moves what must be moved, makes the file system inside smaller where it is to be, and writes the new size. Whether

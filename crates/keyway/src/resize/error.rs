@@ -1,6 +1,6 @@
 //! Why a volume does not get another size, as data. Nothing was changed, where nothing else is said.
 
-use keyway_error::{Advice, Kind, explain};
+use keyway_error::{Advice, explain};
 use keyway_fs::FoundFileSystem;
 use keyway_fs::resize::ResizeToolError;
 use keyway_store::size::words;
@@ -59,9 +59,31 @@ pub enum ResizeError {
     /// The file system inside is larger than what is encrypted.
     #[error("the {0} file system in it reaches behind what is encrypted")]
     ReachesBehind(keyway_fs::FileSystemKind),
+    /// What is in the file system inside takes more than that.
+    #[error(
+        "what is in the {} file system in {} takes {}, and would not fit in {}", filesystem.kind, path.display(),
+        words(*used), words(*most)
+    )]
+    Fuller {
+        /// The volume.
+        path: PathBuf,
+        /// What is in it.
+        filesystem: FoundFileSystem,
+        /// Bytes that it uses.
+        used: u64,
+        /// Bytes that it may have at most.
+        most: u64,
+    },
     /// Its own tool has not made it smaller, and says why.
-    #[error(transparent)]
-    TooFull(ResizeToolError),
+    #[error("{error}")]
+    TooFull {
+        /// What the tool says.
+        error: ResizeToolError,
+        /// Bytes of the file system.
+        bytes: u64,
+        /// Bytes that it may have at most.
+        most: u64,
+    },
     /// Its own tool has done nothing.
     #[error("the {kind} file system in {} did not get small enough", path.display())]
     StillTooLarge {
@@ -72,13 +94,25 @@ pub enum ResizeError {
     },
 }
 
+/// What makes it smaller, if anything does.
+fn shrink(filesystem: &FoundFileSystem, most: u64) -> Advice {
+    let bytes = filesystem.bytes;
+    match filesystem.kind.can_shrink() || filesystem.kind == keyway_fs::FileSystemKind::Btrfs {
+        true => Advice::ShrinkInside { bytes, most },
+        false => Advice::CopyToSmaller { bytes, most },
+    }
+}
+
 explain! { ResizeError {
     Self::NoSize => [Usage Request, NameNewSize],
     Self::OutOfRange { .. } => [Usage Request, NameSize],
     Self::NotWholeSectors { wanted, .. } => [Usage Request, TakeSize { bytes: wanted / 512 * 512 }],
     Self::SmallDevice { .. } => [Usage Request, GrowPartition],
-    Self::WouldNotFit { filesystem, most, .. } => [NoRoom Request, ShrinkInside { bytes: filesystem.bytes, most: *most }],
+    Self::WouldNotFit { path, filesystem, most, .. } => [NoRoom Request, (shrink(filesystem, *most)); path],
+    Self::Fuller { path, filesystem, most, .. } =>
+        [NoRoom Request, LargerSizeOrRoom { bytes: filesystem.bytes, most: *most }; path],
+    // As the two before: it is the size that is wrong.
+    Self::TooFull { bytes, most, .. } => [NoRoom Request, LargerSizeOrRoom { bytes: *bytes, most: *most }],
     Self::ReachesBehind(_) => [Unsupported Request, EncryptAnew],
-    Self::TooFull(error) => { (Kind::NoRoom, error.fault(), Advice::LargerSizeOrRoom).into() },
     Self::StillTooLarge { .. } => [Failed State, KeptItsSize],
 } }

@@ -75,7 +75,10 @@ impl ResizePlan<'_> {
 
     fn refused(&self, error: ResizeToolError, smaller: bool) -> Error {
         match smaller && error.kind() == Kind::NoRoom {
-            true => about::<ResizeError>(&self.volume)(ResizeError::TooFull(error)),
+            true => {
+                let bytes = self.filesystem.map_or(0, |fs| fs.bytes);
+                about::<ResizeError>(&self.volume)(ResizeError::TooFull { error, bytes, most: self.room })
+            }
             false => about(&self.volume)(error),
         }
     }

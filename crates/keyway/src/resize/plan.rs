@@ -172,6 +172,8 @@ pub(super) struct ResizeFacts {
     /// The same afterwards.
     pub(super) data_bytes: u64,
     pub(super) filesystem: Option<FoundFileSystem>,
+    /// Bytes in use in it, where they are too many for `room`.
+    pub(super) too_full: Option<u64>,
     /// Bytes that a file system may have in it then.
     pub(super) room: u64,
     pub(super) metadata: Option<MetadataPlan>,

@@ -80,6 +80,10 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
         let path = path.to_owned();
         return Err(ResizeError::WouldNotFit { path, filesystem: fs, most: room, least }.into());
     }
+    if let (Some(fs), Some(used)) = (seen.filesystem.filter(|fs| fs.bytes > room), seen.too_full) {
+        let path = path.to_owned();
+        return Err(ResizeError::Fuller { path, filesystem: fs, used, most: room }.into());
+    }
     let fill = !request.quick && !seen.used_space_only;
     if let Some(fs) = filesystem.filter(|fs| fs.becomes_bytes.is_some_and(|to| to < fs.bytes)) {
         fs.kind.must_have_tools().map_err(about(path))?;

@@ -17,9 +17,17 @@ pub(super) fn look(
     wanted: u64,
 ) -> Result<ResizeFacts, Error> {
     let room = wanted.saturating_sub(HEADERS_BYTES + BACKUP_GROUP_BYTES);
-    let (data_bytes_before, filesystem) = open(volume, secret, |opened| opened.may_fill(wanted))?;
-    let (metadata, used_space_only) = (None, false);
-    Ok(ResizeFacts { data_bytes_before, data_bytes: room, filesystem, room, metadata, used_space_only })
+    let (data_bytes_before, device) = open(volume, secret, |opened| opened.may_fill(wanted))?;
+    let filesystem = FoundFileSystem::find(&device)?;
+    Ok(ResizeFacts {
+        data_bytes_before,
+        data_bytes: room,
+        filesystem,
+        too_full: filesystem.and_then(|fs| fs.kind.too_full(&device, room)),
+        room,
+        metadata: None,
+        used_space_only: false,
+    })
 }
 
 /// The file system that lies open in it.
@@ -27,21 +35,21 @@ pub(super) fn file_system(
     volume: &LockedVolume<'_>,
     secret: &VeraCryptSecret,
 ) -> Result<Option<FoundFileSystem>, Error> {
-    Ok(open(volume, secret, |_| Ok(()))?.1)
+    let (_, device) = open(volume, secret, |_| Ok(()))?;
+    Ok(FoundFileSystem::find(&device)?)
 }
 
-/// Bytes of the data area, and the file system in it.
+/// Bytes of the data area, and its sectors.
 fn open(
     volume: &LockedVolume<'_>,
     secret: &VeraCryptSecret,
     check: impl FnOnce(&Unlocked) -> Result<(), ResizeError>,
-) -> Result<(u64, Option<FoundFileSystem>), Error> {
+) -> Result<(u64, Device), Error> {
     let store = volume.to_look()?;
     let request = volume.arguments.veracrypt_request(secret, None, None, &volume.progress);
     let opened = unlock(&store, &request).map_err(|e| volume.said(e))?;
     check(&opened).map_err(|e| volume.said(e))?;
-    let device = Device::new(Box::new(store), opened.layout, Access::ReadOnly)?;
-    Ok((opened.info.data_bytes, FoundFileSystem::find(&device)?))
+    Ok((opened.info.data_bytes, Device::new(Box::new(store), opened.layout, Access::ReadOnly)?))
 }
 
 /// Makes the file system inside smaller and the file larger, where they are to be, and writes the headers. Whether

@@ -20,9 +20,9 @@ pub use question::{Question, Secrets, Subject, Wanted};
 pub use tpm::{NewTpmSource, TpmSource};
 pub use typed::{CONTROL_C, LINE_LIMIT, Typed};
 
-use crate::detect::{look_at_bitlocker, must_be_noise};
+use crate::detect::{look_at_bitlocker, must_be_noise, seems_bitlocker};
 use crate::error::{Error, Misuse};
-use crate::progress::Progress;
+use crate::progress::{Note, Progress};
 use crate::unlock::{Family, Key, UnlockArguments};
 use keyway_volume::Secrets as VeraCryptSecret;
 use keyway_volume::bitlocker::Secret;
@@ -139,6 +139,9 @@ impl Sources {
     ) -> Result<VeraCryptSecret, Error> {
         if self.names_bitlocker() {
             return Err(Misuse::NotBitLocker(path.to_owned()).into());
+        }
+        if seems_bitlocker(path, arguments) {
+            progress.note(&Note::HasMetadata);
         }
         let secret = self.password.read(Wanted::Password, &Subject::Volume(path.to_owned()), secrets)?;
         let with =

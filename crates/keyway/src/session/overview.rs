@@ -14,6 +14,7 @@ use keyway_fs::{Container, FoundFileSystem};
 use keyway_store::{Caching, Store};
 use keyway_volume::bitlocker::{self, BitLockerError, Conversion, Method};
 use keyway_volume::{VolumeError, inspect};
+use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -87,12 +88,30 @@ impl Serialize for OpenVolume {
             for key in NOW {
                 fields.entry(key).or_insert(Value::Null);
             }
+            fields.insert("shortened_to".to_owned(), json!(self.shortened_to()));
         }
         document.serialize(to)
     }
 }
 
 impl OpenVolume {
+    /// The bytes that the volume's file has now, where these are fewer than the volume reaches over: somebody has cut it since it
+    /// was opened.
+    pub fn shortened_to(&self) -> Option<u64> {
+        let volume = self.state.details.get("volume")?;
+        let number = |key: &str| volume.get(key).and_then(Value::as_u64);
+        let end = number("data_offset").unwrap_or_default().checked_add(number("data_bytes")?)?;
+        let moved = self.now.as_ref().ok().and_then(|now| now.moved_to.as_deref());
+        // What is known of it already is good enough: a file system that hangs is not asked.
+        let (path, flags) = (moved.unwrap_or(&self.state.volume), AtFlags::STATX_DONT_SYNC);
+        let file = statx(CWD, path, flags, StatxFlags::BASIC_STATS).ok()?;
+        let whole = self.state.details.get("partition").is_none_or(Value::is_null)
+            && FileType::from_raw_mode(file.stx_mode.into()) == FileType::RegularFile;
+        // Another file may have its name by now.
+        let same = self.state.inode.as_ref().is_some_and(|inode| inode.number == file.stx_ino);
+        (whole && same && file.stx_size < end).then_some(file.stx_size)
+    }
+
     /// The part of its document that stands beside what is known of a volume that is being converted.
     pub(super) fn in_use(&self) -> Map<String, Value> {
         let told = ["device", "file", "mountpoint", "read_only", "answers"].iter().chain(&NOW);

@@ -128,7 +128,7 @@ pub enum ConversionError {
 }
 
 explain! { ConversionError, through Refused {
-    Self::UnderWay(path) => [Request, ResumeVolume { path: path.clone() }; path],
+    Self::UnderWay(path) => [Converting State, ResumeVolume { path: path.clone() }; path],
     Self::NotUnderWay(path) => [Request, BeginConversion; path],
     Self::Running { path, .. } => [InUse, AskStatusOrPause { path: path.clone() }; path],
     Self::EndedMeanwhile(path) => [InUse, AskInfo { path: path.clone() }; path],

@@ -58,11 +58,15 @@ pub fn all_under_way() -> Vec<UnderWay> {
     let seen = |state: PathBuf| {
         let said = said_in(&state)?;
         let pid = running(&said.volume).ok()?.map(|running| running.pid);
-        (pid.is_some() || is_left(&said.volume)).then(|| UnderWay {
-            percentage_done: percentage(said.done_bytes, said.total_bytes),
-            volume: said.volume,
-            pid,
-        })
+        // Who was killed has done more than it has told last.
+        let seen =
+            || describe(&said.volume, said.journal.as_deref()).ok()?.map(|found| found.percentage_done);
+        let told = percentage(said.done_bytes, said.total_bytes);
+        if pid.is_none() && !is_left(&said.volume) {
+            return None;
+        }
+        let percentage_done = if pid.is_some() { told } else { seen().unwrap_or(told) };
+        Some(UnderWay { volume: said.volume, percentage_done, pid })
     };
     state_files().into_iter().filter_map(seen).collect()
 }

@@ -80,17 +80,12 @@ pub enum ConversionRefusal {
     /// What opens a volume, for a file system that becomes a BitLocker volume.
     #[error("there is no volume yet that anything could open")]
     NothingToOpen,
-    /// A hash or the To Go layout for a file system that becomes a BitLocker volume.
-    #[error(
-        "a BitLocker volume has no choice of a hash, and none that is made in place has the To Go layout"
-    )]
-    NoHashNorToGo,
-    /// The same, or more room, for a VeraCrypt volume that becomes one.
-    #[error(
-        "a BitLocker volume has no choice of a hash, none that is made in place has the To Go layout, and there is room \
-         enough for it where VeraCrypt's headers were"
-    )]
-    NoHashToGoNorRoom,
+    /// The To Go layout for a BitLocker volume that is made in place.
+    #[error("no BitLocker volume that is made in place has the To Go layout")]
+    NoToGo,
+    /// More room for a VeraCrypt volume that becomes a BitLocker volume.
+    #[error("there is room enough for a BitLocker volume's metadata where VeraCrypt's headers were")]
+    RoomEnough,
     /// A VeraCrypt volume's keyfiles or PIM, for the BitLocker volume that it becomes.
     #[error("a BitLocker volume has no keyfiles and no PIM, so it can't have the secret of this volume")]
     NotItsSecret,
@@ -108,8 +103,8 @@ pub enum ConversionRefusal {
     /// What only BitLocker volumes have, for one that becomes a VeraCrypt volume.
     #[error("a VeraCrypt volume has no recovery password, no startup key and no To Go layout")]
     NotVeraCrypts,
-    /// New protectors or a hash for a BitLocker volume that is re-encrypted.
-    #[error("a BitLocker volume keeps its protectors when it is re-encrypted, and has no choice of a hash")]
+    /// New protectors for a BitLocker volume that is re-encrypted.
+    #[error("a BitLocker volume keeps its protectors when it is re-encrypted")]
     KeepsProtectors,
     /// Free space of an encrypted volume that is filled or trimmed.
     #[error("what is free in an encrypted volume is noise already, and under another key it stays so")]
@@ -158,8 +153,8 @@ explain! { ConversionRefusal {
     Self::ChangedMeanwhile(path) => [InUse, TryWhenUnused; path],
     Self::Grown { path, bytes } => [NoRoom State, ShrinkAndResume { bytes: *bytes }; path],
     Self::NothingToOpen => [Request, NewKeysOnly],
-    Self::NoHashNorToGo => [Request, LeaveOutHashAndToGo],
-    Self::NoHashToGoNorRoom => [Request, LeaveOutHashToGoAndGrow],
+    Self::NoToGo => [Request, LeaveOutToGo],
+    Self::RoomEnough => [Request, LeaveOutGrow],
     Self::NotItsSecret => [Request, GiveNewPasswordOrNone],
     Self::ShownToUsers => [Request, NameRecoveryFileOrNone],
     Self::NeedsJournalFile => [Request, NameJournalElsewhere],

@@ -76,8 +76,7 @@ fn backup(args: &BackupArgs, out: Output) -> Result<(), Failure> {
 fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
     let volume = args.on.target.locked()?;
     let plan = header::restore(&volume, args.file.as_deref(), args.force)?;
-    let what = if plan.format == Family::BitLocker { "metadata" } else { "header" };
-    let question = format!("The {what} of {} will be overwritten.", shown(&plan.volume));
+    let question = said("header overwrites", &json!(plan));
     let words = |done: &Restored| {
         let headers = done.restored.iter().filter_map(|part| match part {
             RestoredPart::Header(place) => Some(place.to_string()),

@@ -131,13 +131,26 @@ pub(super) fn library() -> Vec<Failure> {
             most: 1 << 30,
             least: (2 << 30) + (256 << 10),
         }),
+        size(ResizeError::WouldNotFit {
+            path: v(),
+            filesystem: keyway_fs::FoundFileSystem { kind: keyway_fs::FileSystemKind::Fat, bytes: 2 << 30 },
+            most: 1 << 30,
+            least: (2 << 30) + (256 << 10),
+        }),
+        size(ResizeError::Fuller {
+            path: v(),
+            filesystem: keyway_fs::FoundFileSystem { kind: keyway_fs::FileSystemKind::Ext, bytes: 2 << 30 },
+            used: 1500 << 20,
+            most: 1 << 30,
+        }),
         size(ResizeError::OutOfRange { path: v(), wanted: 512, least: 64 << 20, most: 1 << 40 }),
         size(ResizeError::NotWholeSectors { path: v(), wanted: 12_582_913 }),
         size(ResizeError::ReachesBehind(keyway_fs::FileSystemKind::Ntfs)),
-        size(ResizeError::TooFull(ResizeToolError::Refused {
-            program: "resize2fs",
-            said: "it is too full".to_owned()
-        })),
+        size(ResizeError::TooFull {
+            error: ResizeToolError::Refused { program: "resize2fs", said: "it is too full".to_owned() },
+            bytes: 2 << 30,
+            most: 1 << 30,
+        }),
         size(ResizeError::StillTooLarge { path: v(), kind: keyway_fs::FileSystemKind::Ext }),
         FavouriteError::Name("a b".to_owned()),
         FavouriteError::Exists("photos".to_owned()),

@@ -28,26 +28,65 @@ pub(super) fn veracrypt() -> Vec<Failure> {
     use VolumeError as E;
     let damaged = |place, fault| E::DamagedHeader { place, fault };
     failures![
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::default(), narrowed: vec![] },
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::default(), narrowed: vec!["hash"] },
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::of(b"SECRET"), narrowed: vec![] },
+        E::WrongSecret {
+            argon2id_skipped: None,
+            looks: Looks::default(),
+            narrowed: vec![],
+            has_metadata: false
+        },
+        E::WrongSecret {
+            argon2id_skipped: None,
+            looks: Looks::default(),
+            narrowed: vec!["hash"],
+            has_metadata: false
+        },
+        E::WrongSecret {
+            argon2id_skipped: None,
+            looks: Looks::of(b"SECRET"),
+            narrowed: vec![],
+            has_metadata: false
+        },
         E::WrongSecret {
             argon2id_skipped: None,
             looks: Looks::of(b"\xef\xbb\xbf seCret\r"),
-            narrowed: vec![]
+            narrowed: vec![],
+            has_metadata: false,
         },
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::of(b"s\0e\0"), narrowed: vec![] },
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::of(b"\xff"), narrowed: vec![] },
-        E::WrongSecret { argon2id_skipped: None, looks: Looks::of("u\u{308}".as_bytes()), narrowed: vec![] },
+        E::WrongSecret {
+            argon2id_skipped: None,
+            looks: Looks::of(b"s\0e\0"),
+            narrowed: vec![],
+            has_metadata: false
+        },
+        E::WrongSecret {
+            argon2id_skipped: None,
+            looks: Looks::of(b"\xff"),
+            narrowed: vec![],
+            has_metadata: false
+        },
+        E::WrongSecret {
+            argon2id_skipped: None,
+            looks: Looks::of("u\u{308}".as_bytes()),
+            narrowed: vec![],
+            has_metadata: false
+        },
         E::WrongSecret {
             argon2id_skipped: Some(Argon2idSkipped::Memory),
             looks: Looks::default(),
-            narrowed: vec![]
+            narrowed: vec![],
+            has_metadata: false,
         },
         E::WrongSecret {
             argon2id_skipped: Some(Argon2idSkipped::Cost),
             looks: Looks::default(),
-            narrowed: vec![]
+            narrowed: vec![],
+            has_metadata: false,
+        },
+        E::WrongSecret {
+            argon2id_skipped: None,
+            looks: Looks::default(),
+            narrowed: vec![],
+            has_metadata: true
         },
         E::WrongProtectionSecret,
         E::IsHidden,
