@@ -52,7 +52,9 @@ pub(crate) fn tell(
         .chain(warnings)
         .for_each(|warning| out.warn(warning));
     let mut document = with_reasons(json!(state), Some(&state.reasons));
-    let known = facts(state, json!({"next": NextStep::of(state), "foreground": foreground}));
+    let protected = state.details["hidden_protected"] == true;
+    let known =
+        facts(state, json!({"next": NextStep::of(state), "foreground": foreground, "protected": protected}));
     let told = |what: &str| said(&format!("open {what}"), &known);
     if let Some(fields) = document.as_object_mut() {
         // What is for processes, not for people.

@@ -97,7 +97,7 @@ fn damaged(place: HeaderLocation, fault: HeaderFault) -> String {
 /// What mends a damaged header.
 fn mend(place: HeaderLocation, fault: HeaderFault) -> Advice {
     match (place.backup(), fault) {
-        (_, HeaderFault::BeyondEnd { present: BACKUP_BYTES, .. }) => Advice::RestoreHeader,
+        (_, HeaderFault::BeyondEnd { present: BACKUP_BYTES, .. }) => Advice::RestoreFromThis,
         (_, HeaderFault::BeyondEnd { end, .. }) => {
             Advice::CopyAgain { bytes: end.saturating_add(BACKUP_GROUP_BYTES) }
         }

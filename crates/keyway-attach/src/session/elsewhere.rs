@@ -1,25 +1,68 @@
 //! Sessions of this user's in another runtime folder than this process's: a desktop's, which `cron` knows nothing of.
 
-use super::folder::{SessionFolder, alone, existing_runtime_folder, is_session_id};
+use super::folder::{RUNTIME_VARIABLE, SessionFolder, alone, existing_runtime_folder, is_session_id};
+use super::found::FoundSession;
+use super::later_mount;
+use super::name::Name;
 use super::state::SessionState;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// What stands before a socket's path.
 const COLUMNS: usize = 7;
 
-/// The other runtime folder in which a process has its session, as far as this user may look into it.
-pub fn runtime_folder_of(pid: u32) -> Option<PathBuf> {
+/// A session of this user's with another runtime folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SessionElsewhere {
+    /// The runtime folder.
+    #[serde(with = "crate::path_text")]
+    pub folder: PathBuf,
+    /// The volume.
+    #[serde(with = "crate::path_text")]
+    pub volume: PathBuf,
+    /// The process that serves it.
+    pub pid: u32,
+}
+
+impl SessionElsewhere {
+    fn of(session: FoundSession) -> Option<Self> {
+        let folder = session.folder.path().parent()?.to_owned();
+        Some(Self { folder, volume: session.state.volume, pid: session.state.pid })
+    }
+
+    /// All of them. None for whoever has named a runtime folder: those sets of sessions know nothing of each other.
+    pub fn all() -> Vec<Self> {
+        if std::env::var_os(RUNTIME_VARIABLE).is_some() {
+            return Vec::new();
+        }
+        found_elsewhere().into_iter().filter_map(Self::of).collect()
+    }
+
+    /// The one that `what` names, as [`find`](super::find) takes it.
+    pub fn find(what: &Path) -> Option<Self> {
+        Name::pick(what, found_elsewhere()).into_iter().find_map(Self::of)
+    }
+
+    /// That of a process.
+    pub fn served_by(pid: u32) -> Option<Self> {
+        found_elsewhere().into_iter().filter(|session| session.state.pid == pid).find_map(Self::of)
+    }
+}
+
+/// Those that are alive.
+fn found_elsewhere() -> Vec<FoundSession> {
     let sockets = std::fs::read("/proc/net/unix").unwrap_or_default();
     let sockets = String::from_utf8_lossy(&sockets);
     let own = existing_runtime_folder().ok().flatten().and_then(|own| own.canonicalize().ok());
-    let serves = |session: &&Path| {
-        let state = SessionState::read(&SessionFolder::new(session.to_path_buf()).state());
-        state.is_some_and(|state| state.pid == pid)
+    let found = |session: &Path| {
+        // Somebody else's socket may have any name.
+        let runtime = alone(session.parent()?.to_owned()).ok()?;
+        let folder = SessionFolder::new(session.to_owned());
+        let state = later_mount::with_it(&folder, SessionState::read(&folder.state())?);
+        let alive = runtime.canonicalize().ok() != own && folder.is_alive(Some(state.pid));
+        alive.then_some(FoundSession { folder, state, alive })
     };
-    let session = controls(&sockets).find(serves)?;
-    // Somebody else's socket may have any name.
-    let folder = alone(session.parent()?.to_owned()).ok()?;
-    (folder.canonicalize().ok() != own).then_some(folder)
+    controls(&sockets).filter_map(found).collect()
 }
 
 /// The folders of sessions whose sockets are in a table such as `/proc/net/unix`: after [`COLUMNS`], the socket's path

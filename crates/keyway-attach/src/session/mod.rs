@@ -50,7 +50,7 @@ mod warden;
 pub use crate::mount::MountPlan;
 pub use attachment::require_sandbox;
 pub use candidate::{CANDIDATES, Candidate, Choice, Lack, LackReason, Layer, Wish, choose, find_program};
-pub use elsewhere::runtime_folder_of;
+pub use elsewhere::SessionElsewhere;
 pub use folder::{RUNTIME_VARIABLE, existing_runtime_folder, runtime_folder};
 pub use holders::must_be_idle;
 pub use latency::{Latencies, Latency, Times};

@@ -5,7 +5,7 @@ use crate::conversion::{self, JournalArgs};
 use crate::status_words;
 use crate::verbs::*;
 use keyway::medium::look_again;
-use keyway::session::{AnyStatus, OpenVolume, OtherUser, VolumeStatus, WaitingVolume};
+use keyway::session::{AnyStatus, OpenVolume, OtherUser, SessionElsewhere, VolumeStatus, WaitingVolume};
 
 /// Tell what is open, or everything about one volume
 #[derive(clap::Args, Debug)]
@@ -36,9 +36,15 @@ fn all(out: Output) -> Result<(), Failure> {
     let documents: Vec<Value> = volumes.iter().map(document).collect();
     let roots = OtherUser::root();
     let converting = keyway::conversion::all_under_way();
+    let elsewhere = SessionElsewhere::all();
     let document = json!({ "volumes": documents, "waiting": waiting, "killed": killed, "of_root": roots,
-        "converting": converting });
-    out.result(&document, || status_words::all(&volumes, [&waiting, &killed], &converting, &roots))
+        "converting": converting, "elsewhere": elsewhere });
+    let own =
+        elsewhere.into_iter().map(|one| format!("\n{} is {}", shown(&one.volume), OtherUser::from(one)));
+    let own = own.collect::<String>();
+    out.result(&document, || {
+        status_words::all(&volumes, [&waiting, &killed], &converting, &roots).trim_end().to_owned() + &own
+    })
 }
 
 fn one(name: &Path, args: &Args, out: Output) -> Result<(), Failure> {

@@ -90,7 +90,8 @@ pub fn header_restore(
             if system && request.system_header.is_some() {
                 return Err(ChangeError::SystemElsewhere);
             }
-            unlock(&with_backup(store, backup), &alone(HeaderChoice::Primary, system))?
+            unlock(&with_backup(store, backup), &alone(HeaderChoice::Primary, system))
+                .map_err(not_narrowed)?
         }
     };
     let opened = unlocked.opened();

@@ -68,6 +68,15 @@ pub struct VirtualDriveInfo {
 }
 
 impl VirtualDrive {
+    /// Refuses a name that is taken, before anything is made.
+    ///
+    /// # Errors
+    /// Something is there.
+    pub fn must_be_new(path: &Path) -> Result<(), Error> {
+        let taken = || Error::system("make", path, std::io::ErrorKind::AlreadyExists.into());
+        path.symlink_metadata().map_or(Ok(()), |_| Err(taken()))
+    }
+
     /// Makes one in a new file, and switches it on.
     ///
     /// # Errors

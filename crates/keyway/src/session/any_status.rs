@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::medium;
 use crate::under_way::{Description, describe};
 use crate::unlock::UnlockArguments;
+use keyway_attach::session::SessionElsewhere;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -40,13 +41,15 @@ impl AnyStatus {
         };
         let of_dead = |all: Vec<WaitingVolume>| all.into_iter().next().filter(|_| open.is_none());
         let killed = of_dead(WaitingVolume::killed(Some(name))?);
+        let elsewhere = SessionElsewhere::find(name).filter(|_| open.is_none() && killed.is_none());
         let (path, converts) = match (&open, &killed) {
             (Some(open), _) => (&*open.state.volume, open.state.details.get("converting").is_some()),
             // The name may be of what it was attached by.
             (None, Some(killed)) => (&*killed.volume, true),
             (None, None) => {
-                medium::must_exist(name)?;
-                (name, true)
+                let volume = elsewhere.as_ref().map_or(name, |session| &*session.volume);
+                medium::must_exist(volume)?;
+                (volume, true)
             }
         };
         if converts && let Some(found) = describe(path, journal)? {

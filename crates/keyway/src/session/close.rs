@@ -6,7 +6,7 @@ use super::others::OtherUser;
 use crate::error::Error;
 use crate::shown::shown;
 use keyway_attach::session::{
-    Closed, Closing, SessionState, clean_stale, close_so, find, killed, list, must_be_idle,
+    Closed, Closing, SessionElsewhere, SessionState, clean_stale, close_so, find, killed, list, must_be_idle,
 };
 use keyway_attach::{AttachError, SilentProcess};
 use keyway_error::Explain;
@@ -68,6 +68,9 @@ pub fn plan_close(name: Option<&Path>) -> Result<Vec<ClosedVolume>, Error> {
     let killed = if name.is_some() && !open.is_empty() { Vec::new() } else { killed(name.as_deref())? };
     let open = open.into_iter().map(|state| ClosedVolume::new(state, false));
     let all: Vec<_> = open.chain(killed.into_iter().map(|state| ClosedVolume::new(state, true))).collect();
+    if let (None, Some(other)) = (&name, SessionElsewhere::all().pop()) {
+        return Err(elsewhere(other));
+    }
     match name.filter(|_| all.is_empty()) {
         Some(name) => Err(whose(&name, AttachError::NotOpen(name.display().to_string()))),
         None => Ok(all),
@@ -116,6 +119,7 @@ pub fn close_each(
     all.closed.iter().for_each(|closed| log::info!("close {}: closed", shown(&closed.volume)));
     all.failed.iter().for_each(|error| log::error!("close: {} ({error})", error.explain().kind.word()));
     if name.is_none() {
+        all.failed.extend(SessionElsewhere::all().into_iter().map(elsewhere));
         all.closed.extend(clean_stale()?.into_iter().map(|state| ClosedVolume::new(state, true)));
     }
     Ok(all)
@@ -140,6 +144,11 @@ fn whose(path: &Path, error: AttachError) -> Error {
         }
         _ => error.into(),
     }
+}
+
+/// One that this process can't close, and says how it can be.
+fn elsewhere(session: SessionElsewhere) -> Error {
+    SessionError::Others { path: session.volume.clone(), other: session.into() }.into()
 }
 
 type Closings = Vec<(PathBuf, Result<Closed, AttachError>)>;

@@ -97,6 +97,9 @@ pub enum SessionError {
         /// Whoever asked is root.
         root: bool,
     },
+    /// Without root the files are shown in a folder, and only read: nothing reaches the hidden volume.
+    #[error("without root the files are only read in a folder, where nothing can reach the hidden volume")]
+    OnlyReadUnprotected,
     /// The file system in the volume was mounted, and can only be read.
     #[error("the {0} in the volume can only be read here")]
     OnlyRead(FileSystemKind),
@@ -150,6 +153,7 @@ explain! { SessionError, through Refused | HostSecret {
     Self::Lacks { lack: lack @ Lack { reason: LackReason::NotYours(..), .. }, .. } => { lack.explain() },
     Self::Lacks { .. } => [NotPermitted Machine, AskDoctorOrNbd],
     Self::NotAttachable => [NotPermitted Machine, AskDoctor],
+    Self::OnlyReadUnprotected => [NotPermitted Machine, RootOrUnprotected],
     Self::MountNeedsRoot => [NotPermitted Machine, RootOrDevice],
     Self::NoWriter { filesystem, root } => [Missing Machine, (to_write(*filesystem, *root))],
     Self::HiddenHit => [HiddenVolume State, OpenAgainAndCheck],

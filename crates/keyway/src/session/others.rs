@@ -1,7 +1,7 @@
 //! Volumes that other users have open, or this one with sessions in another folder. Their sessions are nobody else's to look at;
 //! that they hold a file anybody sees.
 
-use keyway_attach::session::runtime_folder_of;
+use keyway_attach::session::SessionElsewhere;
 use keyway_error::Advice;
 use keyway_store::close_as;
 use keyway_sys::write_locked_by;
@@ -30,6 +30,12 @@ pub struct OtherUser {
     pub elsewhere: Option<PathBuf>,
 }
 
+impl From<SessionElsewhere> for OtherUser {
+    fn from(session: SessionElsewhere) -> Self {
+        Self { user: geteuid().as_raw(), pid: session.pid, elsewhere: Some(session.folder) }
+    }
+}
+
 /// "none of yours; root has it open (process 7)".
 impl fmt::Display for OtherUser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,9 +51,10 @@ impl fmt::Display for OtherUser {
 }
 
 impl OtherUser {
-    /// Whoever else has the volume at `path` for writing, where that is a process of ours.
+    /// Whoever else has what is at `path`: a process of ours that has it for writing, or a session of this user's that it names.
     pub fn having(path: &Path) -> Option<Self> {
-        Self::of(write_locked_by(path)?.pid)
+        let own = SessionElsewhere::find(path).map(Self::from);
+        own.or_else(|| Self::of(write_locked_by(path)?.pid))
     }
 
     /// What closes the volume that it has.
@@ -82,7 +89,8 @@ impl OtherUser {
         let program = line.split(|byte| *byte == 0).next()?;
         let is_ours = program.rsplit(|byte| *byte == b'/').next() == Some(NAME);
         let is_own = is_ours && user == geteuid().as_raw();
-        let elsewhere = if is_own { runtime_folder_of(pid) } else { None };
+        let elsewhere = if is_own { SessionElsewhere::served_by(pid) } else { None };
+        let elsewhere = elsewhere.map(|session| session.folder);
         (is_ours && is_own == elsewhere.is_some()).then_some(Self { user, pid, elsewhere })
     }
 }

@@ -11,7 +11,7 @@ use crate::medium;
 use crate::unlock::UnlockArguments;
 use keyway_attach::mount::{check_options, option_of_drivers};
 use keyway_attach::nbd::Certificates;
-use keyway_attach::session::{
+use keyway_attach::session::{LackReason, 
     Attachment, Lack, NbdAddress, Need, Reason, Wish, choose, clean_stale_before, require_sandbox,
     runtime_folder, waiting,
 };
@@ -117,6 +117,12 @@ impl AttachRequest {
         if self.cache && self.protect_hidden {
             return Err(Misuse::CacheWithHidden.into());
         }
+        if read_only && self.protect_hidden {
+            return Err(match self.read_only {
+                true => Misuse::NothingToProtect.into(),
+                false => SessionError::OnlyReadUnprotected.into(),
+            });
+        }
         let (way, otherwise) = self.way()?;
         // Who is connected over a network, or as a virtual machine, has it as a disk, and asks nothing of it for hours.
         if self.close_when_idle.is_some() && !way.attachment.tells_users() {
@@ -128,9 +134,6 @@ impl AttachRequest {
         }
         if self.discards && self.protect_hidden {
             return Err(Misuse::DiscardsAroundHidden.into());
-        }
-        if read_only && self.protect_hidden {
-            return Err(Misuse::NothingToProtect.into());
         }
         let mut plan = SessionPlan::new(&self.volume, self.arguments.clone(), way)?;
         if let Attachment::Nbd(NbdAddress::Tls { certificates, .. }) = &plan.way.attachment {
@@ -244,7 +247,10 @@ impl AttachRequest {
 
 /// The best way that this machine offers, and the one to take where the kernel refuses the volume.
 fn best(wish: Wish) -> Result<(AttachChoice, Option<AttachChoice>), SessionError> {
-    let choice = choose(wish, |_| true).map_err(lacking(Purpose::of(wish)))?;
+    let choice = choose(wish, |_| true).map_err(|lack| match lack.reason {
+        LackReason::Wish if wish.mount && wish.protect_hidden => SessionError::OnlyReadUnprotected,
+        _ => lacking(Purpose::of(wish))(lack),
+    })?;
     let way = |candidate: &keyway_attach::session::Candidate| AttachChoice {
         attachment: candidate.attachment.clone(),
         reasons: choice.reasons(candidate),

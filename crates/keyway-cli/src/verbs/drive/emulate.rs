@@ -67,6 +67,7 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
     let block_bytes = if args.block_size == "4096" { 4096 } else { 512 };
     let plan = json!({"file": in_json(&args.file), "size_bytes": args.size, "block_bytes": block_bytes, "profile": args.profile.name()});
+    args.size.map_or(Ok(()), |_| VirtualDrive::must_be_new(&args.file))?;
     if args.size.is_some() && !args.dry.go_on(&plan, None, out)? {
         return Ok(());
     }

@@ -49,7 +49,8 @@ pub(crate) fn decrypt(
     let wanted = Wanted { device, change: DriveChange::Release, by: None, secrets, dry };
     let Some(done) = wanted.done(out)? else { return Ok(()) };
     if done.plan.nothing_to_do {
-        return Err(DriveError::NotSetUp(device.to_owned()).into());
+        let failure = Failure::from(DriveError::NotSetUp(device.to_owned()));
+        return Err(failure.hint("nothing is to be done: it locks nothing"));
     }
     out.result(&done.conversion(), || tell("decrypted", &done))
 }

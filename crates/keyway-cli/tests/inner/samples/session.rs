@@ -111,6 +111,7 @@ pub(super) fn serving() -> Vec<Failure> {
         others(0, Some("/run/user/7/keyway")),
         SessionError::FolderTaken { folder: "/mnt".into(), volume: v() },
         SessionError::NotAttachable,
+        SessionError::OnlyReadUnprotected,
         SessionError::MountNeedsRoot,
         SessionError::NoWriter { filesystem: FileSystemKind::Ntfs, root: false },
         SessionError::NoWriter { filesystem: FileSystemKind::Xfs, root: false },
