@@ -90,7 +90,10 @@ pub fn restore<'a>(
         (Family::BitLocker, Some(file)) => {
             let backup = HeaderBackup::read(file)?;
             if !other_keys {
-                backup.must_suit(&volume.to_look()?).map_err(|e| volume.said(e))?;
+                let store = volume.to_look()?;
+                // What was cut is told as that first.
+                backup.look(&store).map_err(|e| volume.said(e))?;
+                backup.must_suit(&store).map_err(|e| volume.said(e))?;
             }
             Origin::BitLocker(Box::new(backup))
         }
