@@ -196,7 +196,7 @@ fn encrypting_by_hardware_takes_seconds_and_keeps_everything() {
     cli.keyway.secret("owner", lines.nth(2).expect("the secret").trim());
     cli.refused(
         "usage",
-        "What is in ranges of their own will be lost; everything else stays",
+        "Where ranges of their own were set up, what is in them will be lost; everything else stays",
         "decrypt --hardware @drive --password-file @owner",
     );
     cli.fails(
