@@ -323,7 +323,7 @@ fn creating_loses_nothing() {
     std::fs::create_dir(cli.path("folder")).expect("made");
     for more in ["", "--force --yes", "--hidden 256K"] {
         let words = format!("create @folder --size 1M {more} {with}");
-        cli.fails(1, "not-suitable", "name a volume's file or a block device", &words);
+        cli.fails(4, "not-suitable", "name a volume's file or a block device", &words);
     }
     cli.refused(
         "usage",

@@ -231,7 +231,8 @@ fn what_begins_with_a_dash_and_is_no_option() {
         "-dash.hc begins as an option does",
         "for a file of this name write ./-dash.hc",
     );
-    let counted = |number: &str| format!("numbers are counted from 0 here: write {number}");
+    let counted =
+        |number: &str| format!("numbers here are 0 or more: leave the dash out where {number} was meant");
     says("create v --size -5M", "\"-5M\" is less than nothing", &counted("5M"));
     says("cat v --offset -5", "\"-5\" is less than nothing", &counted("5"));
     says(

@@ -11,9 +11,9 @@ use crate::medium;
 use crate::unlock::UnlockArguments;
 use keyway_attach::mount::{check_options, option_of_drivers};
 use keyway_attach::nbd::Certificates;
-use keyway_attach::session::{LackReason, 
-    Attachment, Lack, NbdAddress, Need, Reason, Wish, choose, clean_stale_before, require_sandbox,
-    runtime_folder, waiting,
+use keyway_attach::session::{
+    Attachment, Lack, LackReason, NbdAddress, Need, Reason, Wish, choose, clean_stale_before,
+    require_sandbox, runtime_folder, waiting,
 };
 use keyway_attach::{AttachError, LocalUsers, dmcrypt, ublk};
 use keyway_engine::Access;
