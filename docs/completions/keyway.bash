@@ -6,11 +6,21 @@ _keyway_paths() {
     fi
 }
 
+_keyway_favourites() {
+    keyway favourite list --json 2>/dev/null | sed -n 's/^ *"name": "\([^"\\]*\)",\{0,1\}$/\1/p'
+}
+
+_keyway_volumes() {
+    _keyway_paths "$1"
+    local IFS=$'\n'
+    COMPREPLY+=($(compgen -W "$(_keyway_favourites)" -- "$1"))
+}
+
 _keyway_open() {
     local IFS=$'\n'
     local open="$(keyway status --json 2>/dev/null |
         sed -n 's/^ *"\(volume\|device\|mountpoint\)": "\([^"\\]*\)",\{0,1\}$/\2/p')"
-    COMPREPLY=($(compgen -W "${open}" -- "$1"))
+    COMPREPLY=($(compgen -W "${open}" -- "$1") $(compgen -W "$(_keyway_favourites)" -- "$1"))
     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
         compopt -o filenames 2>/dev/null
     fi
@@ -352,6 +362,10 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__cat)
+            if [[ ${cur} != -* && ${prev} =~ ^(open|info|cat|ls|get|put)$ ]] ; then
+                _keyway_volumes "${cur}"
+                return 0
+            fi
             opts="-v -q -h --offset --length --require-sandbox --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2416,6 +2430,10 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__favourite__subcmd__remove)
+            if [[ ${cur} != -* ]] ; then
+                COMPREPLY=($(compgen -W "$(_keyway_favourites)" -- "${cur}"))
+                return 0
+            fi
             opts="-v -q -h --for-all --dry-run --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2438,6 +2456,10 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__get)
+            if [[ ${cur} != -* && ${prev} =~ ^(open|info|cat|ls|get|put)$ ]] ; then
+                _keyway_volumes "${cur}"
+                return 0
+            fi
             opts="-v -q -h --force --skip-existing --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2866,6 +2888,10 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__info)
+            if [[ ${cur} != -* && ${prev} =~ ^(open|info|cat|ls|get|put)$ ]] ; then
+                _keyway_volumes "${cur}"
+                return 0
+            fi
             opts="-v -q -h --ask --journal --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -3272,6 +3298,10 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__ls)
+            if [[ ${cur} != -* && ${prev} =~ ^(open|info|cat|ls|get|put)$ ]] ; then
+                _keyway_volumes "${cur}"
+                return 0
+            fi
             opts="-r -v -q -h --recursive --require-sandbox --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -3350,6 +3380,10 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__open)
+            if [[ ${cur} != -* && ${prev} =~ ^(open|info|cat|ls|get|put)$ ]] ; then
+                _keyway_volumes "${cur}"
+                return 0
+            fi
             opts="-v -q -h --mount-options --attach --read-only --allow-discards --cache --protect-hidden --close-when-idle --foreground --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -4138,6 +4172,10 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__put)
+            if [[ ${cur} != -* && ${prev} =~ ^(open|info|cat|ls|get|put)$ ]] ; then
+                _keyway_volumes "${cur}"
+                return 0
+            fi
             opts="-v -q -h --force --skip-existing --skip-unfit --to --protect-hidden --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

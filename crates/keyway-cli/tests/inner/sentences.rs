@@ -30,7 +30,6 @@ const NEARLY_THE_SAME: &[(&str, &str)] = &[
     ("name-header-backup", "name-metadata-backup"),
     ("resume-volume", "then-resume"),
     ("say-where-journal", "mount-journal"),
-    ("leave-out-hash-and-to-go", "leave-out-hash-to-go-and-grow"),
     ("protect-nothing", "leave-out-read-only"),
 ];
 
