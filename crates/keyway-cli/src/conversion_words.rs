@@ -35,7 +35,7 @@ pub(crate) struct Told<'a> {
 
 impl<'a> Told<'a> {
     pub(crate) fn new(of: &'a ConversionRequest, out: Output) -> Self {
-        Self { of, out, bar: OnceLock::new(), search: SearchBar::new() }
+        Self { of, out, bar: OnceLock::new(), search: SearchBar::new(crate::progress::StandardError) }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::failure::{Exit, Failure};
 use crate::output::{clear, columns, draw, note, warn};
 use crate::words::TOLD;
-use keyway::pace::{Pace, PaceStyle, long_search, spelling};
+use keyway::pace::{PaceStyle, Screen, SearchPace, ShownPace};
 use keyway::{KeySearch, Note, Stage};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::flag;
@@ -11,7 +11,8 @@ use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::{Duration, Instant};
+#[cfg(feature = "lab")]
+use std::time::Duration;
 
 /// How it is told.
 static STYLE: OnceLock<PaceStyle> = OnceLock::new();
@@ -33,47 +34,54 @@ pub(crate) fn style() -> PaceStyle {
     STYLE.get().copied().unwrap_or(PaceStyle::None)
 }
 
-/// One kind of work, until it is done.
-struct Shown(Mutex<Option<Pace>>);
+/// This process's standard error.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StandardError;
 
-impl Shown {
-    fn new(label: &str) -> Self {
-        Self(Mutex::new(Some(Pace::new(style(), label))))
+impl Screen for StandardError {
+    fn style(&self) -> PaceStyle {
+        style()
     }
 
-    fn begin(&self, label: &str) {
-        self.0.lock().into_iter().for_each(|mut pace| *pace = Some(Pace::new(style(), label)));
+    fn columns(&self) -> usize {
+        if style() == PaceStyle::Bar { columns() } else { 0 }
     }
 
-    fn tell(&self, more: impl FnOnce(&mut Pace, Instant, usize) -> Option<String>) {
-        let Ok(mut pace) = self.0.lock() else { return };
-        let wide = if style() == PaceStyle::Bar { columns() } else { 0 };
-        let told = pace.as_mut().and_then(|pace| more(pace, Instant::now(), wide));
-        let Some(text) = told else { return };
+    fn show(&self, text: &str) {
         let _ = match style() {
-            PaceStyle::Bar => return draw(&text),
+            PaceStyle::Bar => return draw(text),
             PaceStyle::Json => writeln!(io::stderr().lock(), "{text}"),
             _ => writeln!(io::stderr().lock(), "keyway: {text}"),
         };
     }
 
-    fn done(&self) {
-        if self.0.lock().is_ok_and(|mut pace| pace.take().is_some()) {
-            clear();
-        }
+    fn clear(&self) {
+        clear();
+    }
+
+    fn note(&self, words: &str) {
+        note(words);
+    }
+
+    fn warn(&self, words: &str) {
+        warn(words);
+    }
+
+    fn catalogue(&self) -> &str {
+        TOLD
     }
 }
 
 /// Work that is counted in bytes.
 pub(crate) struct Progress {
-    shown: Shown,
+    shown: ShownPace<StandardError>,
     interrupted: Arc<AtomicBool>,
 }
 
 impl Progress {
     /// Starts drawing, where anybody watches; Ctrl-C stops the work in good order.
     pub(crate) fn interruptible(label: &str) -> Result<Self, Failure> {
-        Ok(Self { shown: Shown::new(label), interrupted: stop_on_signals()? })
+        Ok(Self { shown: ShownPace::new(StandardError, label), interrupted: stop_on_signals()? })
     }
 
     /// What is being done now.
@@ -156,7 +164,7 @@ pub(crate) fn stop_on_signals() -> Result<Arc<AtomicBool>, Failure> {
 /// Work that is counted in turns, and takes so long where that is planned, shown until it is dropped.
 #[cfg(feature = "lab")]
 pub(crate) fn turns(label: &str, planned: Option<Duration>) -> keyway::pace::Turns {
-    let shown = Shown(Mutex::new(Some(Pace::new(style(), label).planned(planned))));
+    let shown = ShownPace::of(StandardError, keyway::pace::Pace::new(style(), label).planned(planned));
     keyway::pace::Turns::new(label, style(), move |label, done, all| {
         shown.tell(|pace, now, wide| pace.counted(now, label, (done, all), wide));
     })
@@ -168,80 +176,8 @@ impl keyway::Progress for Progress {
     }
 }
 
-impl Drop for Shown {
-    fn drop(&mut self) {
-        self.done();
-    }
-}
-
-/// A search that ends sooner is not shown.
-const SOON: Duration = Duration::from_secs(1);
-/// The right password is found sooner, as a rule: how long all may take is no news before.
-const PATIENCE: Duration = Duration::from_secs(3);
-
-/// The search for lost metadata, and that for a key: shown until it is dropped, and where it takes a while.
-pub(crate) struct SearchBar {
-    began: OnceLock<Instant>,
-    medium: OnceLock<Shown>,
-    key: OnceLock<Shown>,
-    announced: OnceLock<()>,
-}
+/// The search for lost metadata, and that for a key.
+pub(crate) type SearchBar = SearchPace<StandardError>;
 
 /// That of a verb which opens its one volume in this process; taken away when the verb has ended.
-pub(crate) static SEARCH: SearchBar = SearchBar::new();
-
-impl SearchBar {
-    /// Of a search that begins with its first step.
-    pub(crate) const fn new() -> Self {
-        Self {
-            began: OnceLock::new(),
-            medium: OnceLock::new(),
-            key: OnceLock::new(),
-            announced: OnceLock::new(),
-        }
-    }
-
-    /// Takes it away, where it is shown.
-    pub(crate) fn done(&self) {
-        [&self.medium, &self.key].into_iter().filter_map(OnceLock::get).for_each(Shown::done);
-    }
-}
-
-impl keyway::Progress for SearchBar {
-    fn searching(&self, reached: u64, size: u64) -> ControlFlow<()> {
-        if self.began.get_or_init(Instant::now).elapsed() > SOON {
-            let shown = self.medium.get_or_init(|| Shown::new("looking for the metadata"));
-            shown.tell(|pace, now, wide| pace.at(now, reached, size, wide));
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn trying(&self, search: &KeySearch) {
-        let shown = self.key.get_or_init(|| Shown::new("looking for the key"));
-        if search.whole.saturating_sub(search.left) >= PATIENCE {
-            self.announced.get_or_init(|| {
-                let said = long_search(TOLD, search);
-                let said = said.filter(|_| matches!(style(), PaceStyle::Bar | PaceStyle::Line));
-                said.iter().for_each(|words| note(words));
-            });
-        }
-        shown.tell(|pace, now, wide| pace.searching(now, search, wide));
-    }
-
-    fn note(&self, told: &Note<'_>) {
-        match told {
-            Note::Weak(weakness) => warn(&weakness.to_string()),
-            told => spelling(TOLD, told).iter().for_each(|words| note(words)),
-        }
-    }
-}
-
-impl Drop for SearchBar {
-    fn drop(&mut self) {
-        self.done();
-    }
-}
-
-#[cfg(test)]
-#[path = "../tests/inner/progress.rs"]
-mod tests;
+pub(crate) static SEARCH: SearchBar = SearchBar::new(StandardError);

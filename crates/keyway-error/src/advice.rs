@@ -53,6 +53,8 @@ advice! {
     AskForLess = "ask-for-less": "Ask for less than the volume has.",
     OpenWritable = "open-writable": "Open it for writing.",
     CloseIt = "close-it": "Close it; what was written before is safe.",
+    ProtectAgainAndCheck = "protect-again-and-check":
+        "Open it again with the hidden volume protected, and check the file system inside.",
     OpenAgainAndCheck = "open-again-and-check": "Open it again, and check the file system inside.",
     LeaveMetadataAlone = "leave-metadata-alone":
         "The rest was written; the file system inside should leave these bytes alone.",

@@ -1,8 +1,11 @@
 //! What is encrypted on this machine's drives, and with what: by what each device says to whoever may read it, by the
 //! kernel's own mappings, and by the drives that encrypt by themselves. Nothing is written, and no secret is asked for.
 
+use crate::disk::{self, Disk};
 use crate::drive::{self, DriveContents, LockState};
 use crate::error::Error;
+use crate::unlock::UnlockArguments;
+use keyway_engine::Access;
 use keyway_fs::{Container, Superblock};
 use keyway_store::{Caching, FileStore, OpenMode, Store, size};
 use keyway_volume::{bitlocker, inspect};
@@ -125,10 +128,26 @@ fn of_disk(path: &Path, name: &str) -> Vec<EncryptedDevice> {
     parts.sort();
     let mut found: Vec<_> = of_drive(path).into_iter().collect();
     if parts.is_empty() {
-        found.push(looked_at(path));
+        let within = in_partitions(path);
+        if within.is_empty() { found.push(looked_at(path)) } else { found.extend(within) }
     }
     found.extend(parts.iter().map(|part| looked_at(part)));
     found
+}
+
+/// What the partitions of a disk hold for which the kernel has no devices: of an image, as a rule.
+fn in_partitions(path: &Path) -> Vec<EncryptedDevice> {
+    let partitions = Disk::on(path).ok().flatten().map(|disk| disk.partitions).unwrap_or_default();
+    let look = |number, bytes| {
+        let arguments = UnlockArguments { partition: Some(number), ..UnlockArguments::new() };
+        let unread = |_| EncryptedDevice::new(path, EncryptedWith::Unread, "it can't be read");
+        let found = disk::open(path, &arguments, Access::ReadOnly, Caching::Buffered)
+            .and_then(|part| on_store(path, &part))
+            .unwrap_or_else(unread);
+        let words = format!("partition {number}: {}", found.words);
+        EncryptedDevice { size_bytes: Some(bytes), words, ..found }
+    };
+    partitions.into_iter().map(|one| look(one.number, one.size_bytes)).collect()
 }
 
 /// Of the device mapper's devices, what dm-crypt has open.
@@ -230,6 +249,25 @@ mod tests {
         let found = with(&noise);
         assert_eq!(found.with, EncryptedWith::Noise);
         assert!(found.words.contains("perhaps VeraCrypt"), "{}", found.words);
+    }
+
+    #[test]
+    fn partitions_of_an_image_are_told_one_by_one() {
+        let image = tempfile::NamedTempFile::new().expect("temp");
+        let mut disk = vec![0u8; 4 << 20];
+        // An MBR with a partition of LUKS at 1 MiB and one of nothing at 2 MiB, of 1 MiB each.
+        for (entry, kind, first) in [(446, 0x83, 2048u32), (462, 0x07, 4096)] {
+            disk[entry + 4] = kind;
+            disk[entry + 8..entry + 12].copy_from_slice(&first.to_le_bytes());
+            disk[entry + 12..entry + 16].copy_from_slice(&2048u32.to_le_bytes());
+        }
+        disk[510..512].copy_from_slice(&[0x55, 0xaa]);
+        disk[1 << 20..(1 << 20) + 8].copy_from_slice(&[b'L', b'U', b'K', b'S', 0xBA, 0xBE, 0, 1]);
+        std::fs::write(image.path(), disk).expect("written");
+        let found = on(image.path()).expect("looked at");
+        let with: Vec<_> = found.iter().map(|found| (found.with, found.size_bytes)).collect();
+        assert_eq!(with, [(EncryptedWith::Luks1, Some(1 << 20)), (EncryptedWith::Nothing, Some(1 << 20))]);
+        assert!(found[0].words.starts_with("partition 1: LUKS1"), "{found:?}");
     }
 
     #[test]

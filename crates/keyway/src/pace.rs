@@ -1,6 +1,10 @@
 //! How far long work is, in lines: a bar for a terminal, a line now and then for a log, an object for a program. Nothing is
 //! written here: a front is given what to write, when it is time.
 
+mod screen;
+
+pub use screen::{Screen, SearchPace, ShownPace};
+
 use crate::progress::{KeySearch, Note};
 use crate::settled::Settled;
 use crate::shown::line;

@@ -109,7 +109,7 @@ pub(crate) fn serve(
     if foreground {
         let mut told = Ok(());
         let plan = plan.clone().served_by(&session_words::serving());
-        plan.serve(secrets, SearchBar::new(), |session| {
+        plan.serve(secrets, SearchBar::new(crate::progress::StandardError), |session| {
             told = told_of(session, true, out).map_err(|failure| {
                 let volume = shown(&session.state.volume);
                 out.warn(&format!("{}; {volume} is open all the same, until Ctrl-C", failure.message));

@@ -17,5 +17,5 @@ pub(crate) fn run(args: &Args, _: Output) -> Result<(), Failure> {
         return Ok(warden().map_err(keyway::Error::from)?);
     }
     let abandoned = || std::process::exit(Exit::Failed as i32);
-    Ok(serve_as_asked(SearchBar::new(), abandoned)?)
+    Ok(serve_as_asked(SearchBar::new(crate::progress::StandardError), abandoned)?)
 }

@@ -156,7 +156,7 @@ explain! { SessionError, through Refused | HostSecret {
     Self::OnlyReadUnprotected => [NotPermitted Machine, RootOrUnprotected],
     Self::MountNeedsRoot => [NotPermitted Machine, RootOrDevice],
     Self::NoWriter { filesystem, root } => [Missing Machine, (to_write(*filesystem, *root))],
-    Self::HiddenHit => [HiddenVolume State, OpenAgainAndCheck],
+    Self::HiddenHit => [HiddenVolume State, ProtectAgainAndCheck],
     Self::OnlyRead(_) => [Unsupported State, ReadSystemLog],
     Self::NoAnswer(_) => [Ours, ReadSystemLogForMemory],
     Self::NoRequest(_) => [Usage Request, OpenByVerb],
