@@ -362,9 +362,9 @@ fn what_can_not_be_is_refused_before_anything_changes() {
             TO_BITLOCKER.replace("--new-password-file @pw2", ""),
         ),
         (2, "usage", "leave --keyfile and --pim out", format!("{TO_BITLOCKER} --new-pim 3")),
-        (2, "usage", "leave --hash, --to-go and --grow out", format!("{TO_BITLOCKER} --hash sha512")),
-        (2, "usage", "leave --hash, --to-go and --grow out", format!("{TO_BITLOCKER} --to-go")),
-        (2, "usage", "leave --hash, --to-go and --grow out", format!("{TO_BITLOCKER} --grow")),
+        (2, "usage", "leave --hash out", format!("{TO_BITLOCKER} --hash sha512")),
+        (2, "usage", "leave --to-go out", format!("{TO_BITLOCKER} --to-go")),
+        (2, "usage", "leave --grow out", format!("{TO_BITLOCKER} --grow")),
         (2, "usage", "take aes-xts-128, aes-xts-256", format!("{TO_BITLOCKER} --cipher serpent")),
         (
             2,

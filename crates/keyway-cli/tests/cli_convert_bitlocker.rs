@@ -256,7 +256,7 @@ fn a_volume_gets_another_method_and_keeps_what_opens_it() {
     cli.ends(0, "header backup @d @old");
     for (says, words) in [
         ("take aes-xts-128, aes-xts-256", format!("--cipher aes-cbc-128-elephant {SECRET} --yes")),
-        ("`keyway protector` changes them", format!("--hash sha256 {SECRET} --yes")),
+        ("leave --hash out", format!("--hash sha256 {SECRET} --yes")),
         ("`keyway protector` changes them", format!("--no-recovery-password {SECRET} --yes")),
         ("`keyway protector` changes them", format!("--new-password-file @pw {SECRET} --yes")),
         ("add --yes if that is what you want", SECRET.to_owned()),
@@ -507,15 +507,10 @@ fn what_can_not_be_is_refused_before_anything_changes() {
         (
             2,
             "usage",
-            "leave --hash and --to-go out",
+            "leave --hash out",
             format!("encrypt @d --format bitlocker {SECRET} --yes --hash sha512"),
         ),
-        (
-            2,
-            "usage",
-            "leave --hash and --to-go out",
-            format!("encrypt @d --format bitlocker {SECRET} --yes --to-go"),
-        ),
+        (2, "usage", "leave --to-go out", format!("encrypt @d --format bitlocker {SECRET} --yes --to-go")),
         (
             2,
             "usage",

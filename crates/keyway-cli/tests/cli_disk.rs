@@ -280,7 +280,7 @@ fn a_container_of_another_kind_is_named_before_a_secret_is_asked_for() {
 fn what_is_plainly_no_volume_is_told_before_a_secret_is_asked_for() {
     let cli = Cli::new();
     write(cli.path("zeros"), vec![0; MIB]).expect("written");
-    write(cli.path("text"), "a text file\n".repeat(1000)).expect("written");
+    write(cli.path("text"), "a text file\n".repeat(2000)).expect("written");
     for (name, says) in [("zeros", "only zeros"), ("text", "not random")] {
         for verb in ["open", "cat", "ls", "get", "header backup"] {
             let more = if matches!(verb, "get" | "header backup") { " @new" } else { "" };

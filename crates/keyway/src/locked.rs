@@ -7,7 +7,7 @@ use crate::medium;
 use crate::progress::Progress;
 use crate::sandbox::{Prepared, Sandbox};
 use crate::secrets::{PasswordSource, Secrets, Sources, Subject, Wanted, one_standard_input};
-use crate::session::{SessionError, naming_the_open_one, refuse_if_open, refuse_if_written};
+use crate::session::{self, SessionError, naming_the_open_one, refuse_if_open, refuse_if_written};
 use crate::system_drive::SystemDrive;
 use crate::unlock::{Family, Key, UnlockArguments};
 use crate::volume::{OpenOptions, Volume};
@@ -88,7 +88,7 @@ impl<'a> LockedVolume<'a> {
         let free = match access {
             Access::ReadOnly => refuse_if_written(&self.path),
             Access::ReadWrite => {
-                medium::must_be_writable(&self.path)?;
+                session::must_be_writable(&self.path)?;
                 refuse_if_open(&self.path, access)
             }
         };

@@ -1,12 +1,10 @@
 //! The file or device a volume lies on: whether it is there, may be written, and opening it.
 
 use crate::error::Error;
-use crate::session::{OtherUser, SessionError};
 use keyway_engine::Access;
 use keyway_error::{Advice, Explain};
 use keyway_store::{Caching, FileStore, OpenMode, must_hold_sectors};
 use std::fs::{File, OpenOptions};
-use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -102,15 +100,9 @@ pub(crate) fn must_be_suitable(path: &Path) -> Result<(), Error> {
 /// Checks that this user may write to it.
 ///
 /// # Errors
-/// The system's refusal; where another user has it open that is told instead, since no permission would help.
+/// The system's refusal.
 pub fn must_be_writable(path: &Path) -> Result<(), Error> {
-    let refused = |e: io::Error| match OtherUser::having(path) {
-        Some(other) if e.kind() == io::ErrorKind::PermissionDenied => {
-            SessionError::Others { path: path.to_owned(), other }.into()
-        }
-        _ => Error::system("open", path, e),
-    };
-    OpenOptions::new().write(true).open(path).map(drop).map_err(refused)
+    OpenOptions::new().write(true).open(path).map(drop).map_err(|e| Error::system("open", path, e))
 }
 
 /// Whether scattered writes cost the drive that this file or device is on far more than those in a row: it says that it

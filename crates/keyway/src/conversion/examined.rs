@@ -5,6 +5,7 @@ use super::plan::Contents;
 use super::request::{ConversionRequest, Goal};
 use crate::error::{Error, about};
 use crate::medium;
+use crate::session;
 use crate::under_way::ConversionRefusal;
 use crate::unlock::VolumeFormat;
 use keyway_engine::{Access, Device};
@@ -27,7 +28,7 @@ impl<'a> Examined<'a> {
     pub(super) fn of(request: &'a ConversionRequest) -> Result<Self, Error> {
         let path = &*request.path;
         medium::must_exist(path)?;
-        medium::must_be_writable(path)?;
+        session::must_be_writable(path)?;
         let store = medium::look(path)?;
         if !matches!(request.goal, Goal::Resume) {
             refuse_begun(path, &store)?;

@@ -12,7 +12,7 @@ use crate::locked::LockedVolume;
 use crate::log_file;
 use crate::medium;
 use crate::progress::{Progress, Stage};
-use crate::session::SessionSecrets;
+use crate::session::{self, SessionSecrets};
 use crate::unlock::{Family, Key};
 use keyway_store::Store;
 use keyway_volume::veracrypt::{LARGEST_VOLUME, SMALLEST_VOLUME, must_have_room};
@@ -33,7 +33,7 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
     let path = &*volume.path;
     medium::must_exist(path)?;
     volume.must_be_whole()?;
-    medium::must_be_writable(path)?;
+    session::must_be_writable(path)?;
     refuse_if_begun(path)?;
     refuse_if_used(path)?;
     let (size_bytes_before, is_file) = (medium::look(path)?.size(), path.is_file());

@@ -89,8 +89,8 @@ pub struct ClosedEach {
 
 /// Closes the volume of that name, or everything that this user has open, side by side: none waits for another one's
 /// medium, and one that can't be closed does not keep the others open. One that another is inside of is tried again when
-/// that has gone. A process that works in a volume's folder leaves it for `/`: it would be in its own way. `tell` hears whom it waits for; `destroy` is asked of a volume whose file was deleted, and that nobody
-/// can open again.
+/// that has gone. A process that works in a volume's folder leaves it for `/`: it would be in its own way. `tell` hears whom
+/// it waits for; `destroy` is asked of a volume whose file was deleted, and that nobody can open again.
 ///
 /// # Errors
 /// This user's sessions can't be looked at.

@@ -3,6 +3,7 @@
 use super::error::SessionError;
 use super::others::OtherUser;
 use crate::error::Error;
+use crate::medium;
 use keyway_attach::AttachError;
 use keyway_attach::session::{SessionState, clean_stale_and_tell, find, list};
 use keyway_engine::Access;
@@ -10,6 +11,7 @@ use keyway_fs::files::Spared;
 use keyway_store::{InUse, OpenMode, Operation, StoreError, refuse_if_claimed};
 use keyway_sys::{Node, layers, partitions, write_locked_under};
 use serde_json::Value;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Refuses a volume that is served already, or whose bytes somebody has by another name.
@@ -20,6 +22,18 @@ pub fn refuse_if_open(path: &Path, access: Access) -> Result<(), Error> {
     // What a killed process left may hold the volume: a mapping of the kernel's does.
     clean_stale_and_tell()?;
     refuse_if_taken(path, access)
+}
+
+/// Checks that this user may write to a volume.
+///
+/// # Errors
+/// The system's refusal; where another user has it open that is told instead, since no permission would help.
+pub(crate) fn must_be_writable(path: &Path) -> Result<(), Error> {
+    let not_permitted = |error: &Error| matches!(error, Error::System { source, .. } if source.kind() == ErrorKind::PermissionDenied);
+    medium::must_be_writable(path).map_err(|error| match OtherUser::having(path) {
+        Some(other) if not_permitted(&error) => SessionError::Others { path: path.to_owned(), other }.into(),
+        _ => error,
+    })
 }
 
 /// Refuses to read what is in a volume while somebody may write to it: what he sees is newer than what is on the medium.

@@ -34,7 +34,7 @@ pub use asked::serve_as_asked;
 pub use close::{ClosedEach, ClosedVolume, close_each, plan_close};
 pub use error::{Purpose, SessionError};
 pub use host_secrets::read_host_secrets;
-pub(crate) use in_use::{naming_the_open_one, spared};
+pub(crate) use in_use::{must_be_writable, naming_the_open_one, spared};
 pub use in_use::{refuse_if_open, refuse_if_taken, refuse_if_written};
 pub use keyway_attach::nvme_tcp::{Credentials, SecretFault};
 pub use keyway_attach::session::{

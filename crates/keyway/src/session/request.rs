@@ -2,7 +2,7 @@
 //! asked for a secret.
 
 use super::error::{Purpose, SessionError};
-use super::in_use::{naming_the_open_one, refuse_if_open, refuse_if_taken};
+use super::in_use::{must_be_writable, naming_the_open_one, refuse_if_open, refuse_if_taken};
 use super::mount_point::{may_mount_on, mount_point_to_be};
 use super::plan::{AttachChoice, SessionPlan};
 use crate::error::{Error, Misuse};
@@ -168,7 +168,7 @@ impl AttachRequest {
                 Error::Session(e) => e.into(),
                 e => Error::CanOnlyBeRead(Box::new(e)),
             };
-            medium::must_be_writable(&self.volume).map_err(could_be_read)?;
+            must_be_writable(&self.volume).map_err(could_be_read)?;
         }
         let access = if read_only { Access::ReadOnly } else { Access::ReadWrite };
         // Its session needs one: said before anybody types a password.
