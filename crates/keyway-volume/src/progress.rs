@@ -21,6 +21,9 @@ pub trait Progress: Sync {
     fn at(&self, stage: Stage, done: u64, total: u64) -> ControlFlow<()>;
 }
 
+/// Of work that nobody stops.
+pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
+
 /// How often it is asked whether work that nothing counts is still wanted.
 const ASKED: Duration = Duration::from_millis(50);
 

@@ -25,6 +25,7 @@ use super::password::PasswordHash;
 use super::recovery::RecoveryPassword;
 use super::seal::{SEALING_KEY_BYTES, SecretKey};
 use super::startup_key::StartupKey;
+use crate::progress::NEVER;
 use keyway_error::explain;
 use keyway_secret::SecretBytes;
 use std::sync::atomic::AtomicBool;
@@ -74,9 +75,6 @@ pub struct ProtectorMaker<'a> {
     /// Ends the derivation of a key before its end.
     pub(crate) stop: &'a AtomicBool,
 }
-
-/// Of what nobody stops.
-pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// FILETIME steps in a millisecond: Windows cuts the times of nonces and protectors to these.
 const MILLISECOND: u64 = 10_000;

@@ -16,6 +16,7 @@ use super::seal::{SEALING_KEY_BYTES, SecretKey};
 use super::startup_key::StartupKey;
 use crate::bitlocker::EncryptionState;
 use crate::looks::Looks;
+use crate::progress::NEVER;
 use keyway_engine::{LayerSecrets, Layout};
 use keyway_secret::SecretBytes;
 use keyway_store::Store;
@@ -48,8 +49,6 @@ pub struct UnlockRequest<'a> {
     /// Set from elsewhere, it ends the work.
     pub stop: &'a AtomicBool,
 }
-
-static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl<'a> UnlockRequest<'a> {
     /// With any protector.

@@ -11,14 +11,14 @@
 
 use super::area::Area;
 use super::create_error::{CreateError, LARGEST_PIM};
-use super::create_header::{NEVER, Seal, put};
+use super::create_header::{Seal, put};
 use super::header::{Flags, Header, KEY_AREA_BYTES};
 use super::header_location::{BACKUP_GROUP_BYTES, HEADERS_BYTES, HeaderLocation};
 use super::params::{Derivation, Format, HashName};
 use super::random::{self, Noise};
 use super::sealed::SealedHeader;
 use super::suite::Suite;
-use crate::progress::while_wanted;
+use crate::progress::{NEVER, while_wanted};
 use crate::{Progress, ReadBack, Secrets, Stage, VolumeError, Weakness};
 use keyway_cipher::Chain;
 use keyway_engine::Layout;

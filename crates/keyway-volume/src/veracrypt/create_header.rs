@@ -30,9 +30,6 @@ pub(crate) struct Seal<'a> {
     pub(crate) stop: &'a AtomicBool,
 }
 
-/// Of work that nobody stops.
-pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
-
 impl Seal<'_> {
     /// Encrypts the header once for each copy, each under a fresh salt of its own.
     pub(crate) fn fresh<const N: usize>(&self, header: &Header) -> Result<[SealedHeader; N], CreateError> {
