@@ -59,13 +59,18 @@ pub fn detect(path: &Path, arguments: &UnlockArguments, progress: &dyn Progress)
 /// It can't be read, or is half converted: nothing but that conversion may touch it.
 pub fn family(path: &Path, arguments: &UnlockArguments) -> Result<Family, Error> {
     let store = look(path, arguments)?;
-    must_not_be_half_converted(path, &store).map_err(|error| match error {
+    family_on(path, &store, arguments).map_err(|error| match error {
         Error::HalfConverted { path, conversion } if store.is_partition() => {
             Error::PartitionHalfConverted { path, conversion }
         }
         error => error,
-    })?;
-    family_of(path, &store, arguments)
+    })
+}
+
+/// The same of a medium that is open.
+pub(crate) fn family_on(path: &Path, store: &dyn Store, arguments: &UnlockArguments) -> Result<Family, Error> {
+    must_not_be_half_converted(path, store)?;
+    family_of(path, store, arguments)
 }
 
 /// Refuses what is half converted: all of it can still be had, and nothing but the conversion's end gives it back.

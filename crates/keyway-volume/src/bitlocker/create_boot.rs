@@ -3,8 +3,10 @@
 //! It looks like a FAT32 boot sector without a file system. Source: the boot sectors of the volumes
 //! that Windows made, which differ only in the fields named here.
 
-use super::boot::{BOOT_SECTOR_BYTES, GUID_AT, GUID_AT_TO_GO, INFORMATION, INFORMATION_EOW, OEM, OEM_TO_GO};
-use super::windows_loader::{MESSAGES, MESSAGES_AT, TEMPLATE};
+use super::boot::{
+    BOOT_SECTOR_BYTES, GUID_AT, GUID_AT_TO_GO, INFORMATION, INFORMATION_EOW, MESSAGES, MESSAGES_AT, OEM,
+    OEM_TO_GO, TEMPLATE,
+};
 
 /// What Windows leaves where a To Go drive has its offsets, and after it; in the copy of that drive's sector, too.
 const PLACEHOLDER_AT: usize = 0x198;

@@ -7,12 +7,11 @@
 //! what differs in many places from the known ones was not damaged by a fault of the medium.
 
 use super::block::Block;
-use super::boot::{BOOT_SECTOR_BYTES, BootKind, GUID_AT, GUID_AT_TO_GO, OEM, OEM_TO_GO};
+use super::boot::{BOOT_SECTOR_BYTES, BootKind, GUID_AT, GUID_AT_TO_GO, OEM, OEM_TO_GO, has_windows_loader};
 use super::create_boot::{boot_sector, to_go_boot_sector};
 use super::create_decoy::{BACKUP_SECTOR, Decoy};
 use super::eow;
 use super::metadata_locations::BOOT_BYTES;
-use super::windows_loader::has_windows_loader;
 use keyway_store::{AlignedBuf, Store};
 use std::ops::Range;
 

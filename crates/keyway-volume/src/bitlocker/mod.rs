@@ -44,7 +44,6 @@ mod startup_key;
 #[cfg(feature = "tpm")]
 pub mod tpm;
 mod unlock;
-mod windows_loader;
 
 pub use backup::{BackupError, HeaderBackup, NotABackup, Repaired, erase};
 pub use block::{Block, BlockFault, Dataset, HEAD_BYTES, REGION_BYTES, SIGNATURE, VERSION, Validation};

@@ -3,6 +3,7 @@
 use super::claim::{refuse_begun, refuse_if_used};
 use super::plan::Contents;
 use super::request::{ConversionRequest, Goal};
+use crate::disk;
 use crate::error::{Error, about};
 use crate::medium;
 use crate::session;
@@ -28,6 +29,9 @@ impl<'a> Examined<'a> {
     pub(super) fn of(request: &'a ConversionRequest) -> Result<Self, Error> {
         let path = &*request.path;
         medium::must_exist(path)?;
+        if request.arguments.partition != Some(disk::WHOLE) {
+            disk::refuse(path)?;
+        }
         session::must_be_writable(path)?;
         let store = medium::look(path)?;
         if !matches!(request.goal, Goal::Resume) {

@@ -26,7 +26,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// What is named instead of a partition where the disk as a whole is the volume: somebody wrote a table over its header.
-const WHOLE: u32 = 0;
+pub(crate) const WHOLE: u32 = 0;
 
 /// A disk with a partition table, as somebody without a secret sees it.
 #[derive(Debug, Clone, Serialize)]
