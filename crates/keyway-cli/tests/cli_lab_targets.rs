@@ -174,3 +174,56 @@ fn a_full_disk_is_one_clear_error_and_nothing_stays() {
     assert_eq!(std::fs::read_dir(&at).expect("there").count(), 0);
     drop(small);
 }
+
+#[test]
+fn what_a_drive_costs_is_found_by_reading_and_told_from_then_on() {
+    let cli = Cli::new();
+    let drive = cli.path("drive.img");
+    let bytes: Vec<u8> = (0..48u32 << 18).flat_map(|n| n.wrapping_mul(0x9e37_79b9).to_le_bytes()).collect();
+    std::fs::write(&drive, &bytes).expect("written");
+    assert_eq!(cli.json(0, "doctor @drive.img")["costs"], serde_json::json!([]), "nobody has measured it");
+    let document = cli.json(0, "doctor @drive.img --measure --minutes 0.05");
+    let [cost] = &**document["costs"].as_array().expect("costs") else { panic!("{document}") };
+    let cells = cost["cells"].as_array().expect("cells");
+    let is_read = |cell: &Value| cell["cell"].as_str().is_some_and(|name| name.ends_with(" read"));
+    assert!(!cells.is_empty() && cells.iter().all(is_read), "{cells:?}");
+    let against_bare = |cell: &&Value| cell["target"] == "veracrypt:aes" && cell["baseline"] == "bare";
+    assert_eq!(cells.iter().filter(against_bare).count(), 4, "{cells:?}");
+    assert!(cells.iter().all(|cell| cell["value"].as_f64() > Some(0.0)), "{cells:?}");
+    assert!(cost["answer"].as_array().is_some_and(|lines| !lines.is_empty()), "{cost}");
+    assert!(std::fs::read(&drive).expect("read") == bytes, "not a byte of it is another");
+    // By itself, under another name, and with the day on which it was.
+    assert_eq!(cli.json(0, "doctor @drive.img")["costs"][0], *cost);
+    std::os::unix::fs::symlink(&drive, cli.path("link.img")).expect("a link");
+    assert_eq!(cli.json(0, "doctor @link.img")["costs"][0], *cost);
+    let day = cost["date"].as_str().and_then(|date| date.split('T').next()).expect("a date").to_owned();
+    let told = String::from_utf8(cli.ends(0, "doctor @drive.img").stdout).expect("text");
+    assert!(told.contains(&format!("read on {day}")), "{told}");
+    // The newer one takes the place of the older one.
+    let again = cli.json(0, "doctor @drive.img --measure --minutes 0.05");
+    assert_eq!(again["costs"].as_array().map(Vec::len), Some(1), "{again}");
+    std::fs::write(cli.path("small.img"), [0; 4096]).expect("written");
+    let small = cli.json(2, "doctor @small.img --measure");
+    assert_eq!(small["error"]["kind"], "too-small", "{small}");
+}
+
+#[test]
+fn a_device_that_may_not_be_written_is_measured() {
+    if !require_root() {
+        return;
+    }
+    let cli = Cli::new();
+    std::fs::write(cli.path("drive.img"), vec![7; 48 << 20]).expect("written");
+    let drive = cli.path("drive.img");
+    let device = Command::new("losetup").args(["--find", "--show", "--read-only"]).arg(&drive).output();
+    let device = device.expect("losetup");
+    let device = String::from_utf8(device.stdout).expect("a name").trim().to_owned();
+    let words = format!(
+        "lab compare --with veracrypt:aes --with bitlocker:aes-xts-128 --drive {device} --reads-only"
+    );
+    let document = cli.json(0, &format!("{words} --workload quick {SHORT}"));
+    assert!(Command::new("losetup").args(["--detach", &device]).status().expect("losetup").success());
+    for target in ["veracrypt:aes", "bitlocker:aes-xts-128", "plain"] {
+        assert!(has(&document, "RND4K Q32T1 read", target), "{target}: {document}");
+    }
+}

@@ -173,7 +173,7 @@ impl LabError {
     }
 
     /// The same of a file around the measurement.
-    pub(crate) fn system(doing: &'static str, path: &Path, source: io::Error) -> Self {
+    pub fn system(doing: &'static str, path: &Path, source: io::Error) -> Self {
         Self::System { doing, path: path.to_owned(), source }
     }
 

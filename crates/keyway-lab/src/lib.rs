@@ -83,6 +83,7 @@ pub use rig::{Drive, Rig, Volume};
 pub use sectors::{Sectors, Stored, Subject, Window};
 pub use several::{Experiments, Found};
 pub use start_of_drive::StartOfDrive;
+pub use sysfs::drive_identity;
 pub use table::Table;
 pub use tail::Tail;
 pub use target::{PathKind, Target};

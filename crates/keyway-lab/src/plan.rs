@@ -265,6 +265,13 @@ fn fits_a_model(workloads: &[Workload]) -> Result<(), LabError> {
 }
 
 impl ExperimentPlan {
+    /// Whether the drive's bytes are read as they lie there, and none is written: a folder takes a file of the test's own,
+    /// and what other programs attach is made first.
+    pub(crate) fn only_reads_drive(&self) -> bool {
+        let is_there = matches!(&self.drive, Drive::Path(path) if !path.is_dir());
+        is_there && self.reads_only && !self.destroy_data && self.others.is_empty()
+    }
+
     /// Whether somebody looks at what is read: whoever verifies it, and Keyway's own operations, which read their headers.
     pub(crate) fn looks_at_bytes(&self) -> bool {
         self.workloads.iter().any(|workload| match &workload.kind {

@@ -21,8 +21,8 @@ use keyway_store::{AlignedBuf, Caching, FileStore, OpenMode, Queue, Store};
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use serde::Serialize;
-use std::fs::OpenOptions;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::fs::{Metadata, OpenOptions};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -73,6 +73,8 @@ pub struct Rig {
     title: String,
     /// Whether requests go past the page cache.
     direct: bool,
+    /// Where volumes are made of a drive that is only read: what their headers say of the rest holds for its bytes as well.
+    headers: Option<Arc<dyn Store>>,
 }
 
 /// A volume on the rig.
@@ -145,6 +147,7 @@ impl Rig {
             scratch: None,
             title,
             direct: true,
+            headers: None,
         })
     }
 
@@ -188,9 +191,46 @@ impl Rig {
             scratch: None,
             title,
             direct,
+            headers: None,
         };
         rig.prepare(needed, stop)?;
         Ok(rig)
+    }
+
+    /// A file or device of which nothing but what lies there is read, whoever else uses it. What is decrypted of it is
+    /// noise.
+    ///
+    /// # Errors
+    /// It is too small, or can't be read.
+    pub(crate) fn to_read(path: &Path, span: u64) -> Result<Self, LabError> {
+        let store = FileStore::open(path, OpenMode::ReadOnly, Caching::Direct)?;
+        let (what, needed) = (path.display().to_string(), span + MARGIN);
+        if store.size() < needed {
+            return Err(LabError::TooSmall { what, present: store.size(), needed });
+        }
+        let headers = Arc::new(SparseStore::new(store.size(), store.sector_bytes()));
+        Ok(Self {
+            direct: store.is_direct(),
+            store: Arc::new(store),
+            model: None,
+            hardware: None,
+            bytes: None,
+            file: Some(path.to_owned()),
+            scratch: None,
+            title: drive_title(path).unwrap_or(what),
+            headers: Some(headers),
+        })
+    }
+
+    /// Whether nothing may be written to it.
+    pub(crate) fn is_only_read(&self) -> bool {
+        self.headers.is_some()
+    }
+
+    /// Whether it is a file that was never written in parts, and is only read.
+    pub(crate) fn has_holes(&self) -> bool {
+        let meta = || self.file.as_ref()?.metadata().ok();
+        self.is_only_read() && meta().is_some_and(|meta| has_holes(&meta))
     }
 
     /// A file of our own, as large as is needed.
@@ -225,6 +265,7 @@ impl Rig {
             scratch: Some(path),
             title,
             direct,
+            headers: None,
         })
     }
 
@@ -297,7 +338,7 @@ impl Rig {
     /// # Errors
     /// The target is no volume of ours, has no such cipher, or could not be made.
     pub fn volume(&self, target: &Target) -> Result<Volume, LabError> {
-        let layout = test_volume::make(&self.store, target)?;
+        let layout = test_volume::make(self.headers.as_ref().unwrap_or(&self.store), target)?;
         // The longest stretch that is kept in one way: a BitLocker volume also has places that it moves or refuses.
         let longest = layout
             .segments()
@@ -340,7 +381,8 @@ impl Rig {
     /// The layout does not fit, which one made here does.
     pub fn device(&self, volume: &Volume) -> Result<Arc<Device>, LabError> {
         let layout = Layout::clone(&volume.layout);
-        Ok(Arc::new(Device::new(Box::new(self.store.clone()), layout, Access::ReadWrite)?))
+        let access = if self.is_only_read() { Access::ReadOnly } else { Access::ReadWrite };
+        Ok(Arc::new(Device::new(Box::new(self.store.clone()), layout, access)?))
     }
 
     /// A volume called in this process.
@@ -373,6 +415,11 @@ impl Drop for Scratch {
             let _ = std::fs::remove_file(&self.0);
         }
     }
+}
+
+/// Whether a file answers for parts of it without looking; 512 is stat(2)'s unit.
+pub(crate) fn has_holes(meta: &Metadata) -> bool {
+    meta.is_file() && meta.blocks().saturating_mul(512) < meta.len()
 }
 
 fn refusal(path: &Path, error: keyway_store::StoreError) -> LabError {

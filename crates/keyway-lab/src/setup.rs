@@ -8,7 +8,7 @@ use crate::nbd_sectors::NbdSectors;
 use crate::other_program::OtherProgram;
 use crate::plan::ExperimentPlan;
 use crate::result::Flag;
-use crate::rig::{Rig, Volume};
+use crate::rig::{Drive, Rig, Volume, has_holes};
 use crate::sectors::Subject;
 use crate::target::{PathKind, Target};
 use crate::timed::EncryptInPlace;
@@ -17,7 +17,7 @@ use keyway_attach::{Stop, loopdev};
 use keyway_store::{AlignedBuf, Caching, FileStore, OpenMode, Store};
 use std::fs::{DirBuilder, File, Metadata};
 use std::io::{Seek, SeekFrom};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -107,7 +107,10 @@ impl Setup {
         };
         if plan.targets.iter().any(Target::is_made_here) {
             let span = plan.span_bytes + if plan.others.is_empty() { 0 } else { OTHERS_MARGIN };
-            let mut rig = Rig::open(&plan.drive, span, plan.destroy_data, stop)?;
+            let mut rig = match &plan.drive {
+                Drive::Path(path) if plan.only_reads_drive() => Rig::to_read(path, span)?,
+                drive => Rig::open(drive, span, plan.destroy_data, stop)?,
+            };
             if !plan.others.is_empty() {
                 rig.let_others_in()?;
             }
@@ -136,6 +139,9 @@ impl Setup {
         }
         if setup.rigs.iter().any(|rig| !rig.is_direct()) {
             setup.entrants.iter_mut().for_each(|e| e.facts.flags.push(Flag::PageCache));
+        }
+        if setup.rigs.iter().any(Rig::has_holes) {
+            setup.entrants.iter_mut().for_each(|e| e.facts.flags.push(Flag::NotConditioned));
         }
         if let Some(rig) = setup.rigs.first() {
             if !plan.looks_at_bytes() {
@@ -291,9 +297,8 @@ fn as_it_lies(
         let (what, needed) = (at.display().to_string(), plan.span_bytes);
         return Err(LabError::TooSmall { what, present: len, needed });
     }
-    // A file with holes answers for them without looking; 512 is stat(2)'s unit. What a program shows as a file
-    // has none, whatever it says.
-    if meta.is_file() && !facts.other_program && meta.blocks().saturating_mul(512) < meta.len() {
+    // What a program shows as a file has no holes, whatever it says.
+    if !facts.other_program && has_holes(meta) {
         facts.flags.push(Flag::NotConditioned);
     }
     let direct = !plan.buffered && (!facts.other_program || takes_direct(at));
@@ -327,7 +332,7 @@ fn by_fuse(rig: &Rig, volume: &Volume, own: &Path, loop_device: bool) -> Result<
     if !loop_device {
         return Ok(Attached::Fuse(mount));
     }
-    let device = loopdev::attach(&mount.file(), sector_bytes, false)?;
+    let device = loopdev::attach(&mount.file(), sector_bytes, rig.is_only_read())?;
     Ok(Attached::FuseLoop { device, mount })
 }
 

@@ -19,3 +19,20 @@ pub(crate) fn device_folder(path: &Path) -> Option<PathBuf> {
     // A partition's folder lies inside the drive's.
     if folder.join("partition").exists() { folder.parent().map(Path::to_owned) } else { Some(folder) }
 }
+
+/// By what a drive is known again, whatever it is called then: model, serial number and bytes, of a partition those of its
+/// drive. A file is known by its path.
+pub fn drive_identity(path: &Path) -> String {
+    let whole = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let is_device = path.metadata().is_ok_and(|meta| meta.file_type().is_block_device());
+    let Some(folder) = is_device.then(|| device_folder(path)).flatten() else {
+        return whole.display().to_string();
+    };
+    let says = |names: &[&str]| names.iter().find_map(|name| text(&folder.join(name)));
+    let model = says(&["device/model"]);
+    // Who tells none of its own is known by its name.
+    let serial = says(&["device/serial", "serial", "device/wwid", "wwid", "device/vpd_pg80"]);
+    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    let own = serial.or(name).unwrap_or_default();
+    [model.unwrap_or_default(), own, says(&["size"]).unwrap_or_default()].join("/")
+}

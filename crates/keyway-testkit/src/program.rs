@@ -71,6 +71,7 @@ impl Keyway {
         command.env("KEYWAY_RUNTIME_DIR", self.runtime_folder().join("sessions"));
         // Nor does a test see whoever runs it.
         command.env("XDG_CONFIG_HOME", self.folder().join(".config"));
+        command.env("XDG_STATE_HOME", self.folder().join(".state"));
         command
     }
 

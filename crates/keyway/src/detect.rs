@@ -68,7 +68,11 @@ pub fn family(path: &Path, arguments: &UnlockArguments) -> Result<Family, Error>
 }
 
 /// The same of a medium that is open.
-pub(crate) fn family_on(path: &Path, store: &dyn Store, arguments: &UnlockArguments) -> Result<Family, Error> {
+pub(crate) fn family_on(
+    path: &Path,
+    store: &dyn Store,
+    arguments: &UnlockArguments,
+) -> Result<Family, Error> {
     must_not_be_half_converted(path, store)?;
     family_of(path, store, arguments)
 }

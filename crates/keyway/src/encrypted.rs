@@ -4,6 +4,7 @@
 use crate::disk::{self, Disk};
 use crate::drive::{self, DriveContents, LockState};
 use crate::error::Error;
+use crate::told::table;
 use crate::unlock::UnlockArguments;
 use keyway_engine::Access;
 use keyway_fs::{Container, Superblock};
@@ -62,9 +63,19 @@ impl EncryptedDevice {
     }
 
     /// For a table: the device, its size, and with what.
-    pub fn cells(&self) -> Vec<String> {
+    fn cells(&self) -> Vec<String> {
         let bytes = self.size_bytes.map(size::words).unwrap_or_default();
         vec![crate::shown::shown(&self.device), bytes, crate::shown::line(&self.words)]
+    }
+}
+
+/// A table, device by device.
+pub fn in_words(found: &[EncryptedDevice]) -> String {
+    match found {
+        [] => "There is no drive here.\n".to_owned(),
+        found => {
+            table(&["device", "size", "encrypted"], usize::MAX, found.iter().map(EncryptedDevice::cells))
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+pub mod spelled;
 pub mod told;
 
 /// The password of volumes that live for a turn and hold nothing.

@@ -27,6 +27,7 @@
 //! | close it, or several | [`session::close`], [`session::close_each`] |
 //! | keep a volume under a name, with what opens it but its secret | [`favourites`] |
 //! | know what this machine can do | [`Capabilities::look`] |
+//! | know what encryption costs on a drive | [`drive_cost::known`]; [`drive_cost::Measurement`] finds out |
 //! | destroy every key of a volume | [`erase`] |
 //! | see how far any of that is, and stop it | [`Progress`]; a function of two numbers is one; [`pace`] puts it into lines |
 //! | have a log of what is opened, tried, attached and closed | [`log_to`] |
@@ -75,6 +76,8 @@ mod description;
 pub mod detect;
 pub mod disk;
 pub mod drive;
+#[cfg_attr(not(feature = "lab"), path = "absent/drive_cost.rs")]
+pub mod drive_cost;
 pub mod encrypted;
 mod erase;
 pub mod error;

@@ -17,7 +17,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// Measure for so long at most, until all that encryption costs is decided [default: 1]
-    #[arg(long, value_name = "N", value_parser = lab::minutes)]
+    #[arg(long, value_name = "N", value_parser = keyway::lab::spelled::minutes)]
     minutes: Option<f64>,
 }
 

@@ -1,14 +1,15 @@
 //! The words of `lab run` and `lab compare`.
 
 use crate::verbs::*;
+use keyway::lab::spelled::{minutes, percent, scale, seconds};
 use keyway::lab::{Changes, ExperimentRequest, PathKind};
 use std::time::Duration;
 
 /// What is measured, on what, for how long.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Common {
-    /// The drive: model:NAME, a folder (a file is made in it and removed), or a file or device whose bytes may be lost;
-    /// of several, each is measured by itself
+    /// The drive: model:NAME, a folder (a file is made in it and removed), or a file or device (its bytes are lost with
+    /// --destroy-data, and stay with --reads-only); of several, each is measured by itself
     #[arg(long, value_name = "model:NAME|PATH", default_value = ".")]
     pub(super) drive: Vec<String>,
     /// How requests reach the volumes
@@ -32,7 +33,7 @@ pub(crate) struct Common {
     /// Of workloads that copy files or make volumes, this part of the files and bytes: 0.01 for a hundredth
     #[arg(long, value_name = "PART", value_parser = scale)]
     pub(super) scale: Option<f64>,
-    /// Leave out everything that writes
+    /// Leave out everything that writes; nothing of a file or device is changed then
     #[arg(long)]
     pub(super) reads_only: bool,
     /// Read back what was written and compare it, after each turn
@@ -100,23 +101,3 @@ const PATHS: [(&str, Way, &str); 5] = [
     ("fuse-loop", Way(Some(PathKind::FuseLoop)), "Through a loop device on that file (root)"),
     ("nbd", Way(Some(PathKind::Nbd)), "Through an NBD server and a client of our own"),
 ];
-
-/// A number within bounds, and what it counts.
-fn within(text: &str, low: f64, high: f64, what: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|n| (low..=high).contains(n));
-    number.ok_or_else(|| format!("{text:?} is not a {what} from {low} to {high}"))
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    within(text.trim_end_matches('%'), 0.1, 50.0, "change in percent")
-}
-pub(crate) fn minutes(text: &str) -> Result<f64, String> {
-    within(text, 0.01, 10_080.0, "number of minutes")
-}
-fn seconds(text: &str) -> Result<f64, String> {
-    within(text, 0.001, 86_400.0, "number of seconds")
-}
-
-fn scale(text: &str) -> Result<f64, String> {
-    within(text, 0.000_001, 100.0, "part")
-}

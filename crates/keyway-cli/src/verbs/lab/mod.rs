@@ -8,7 +8,6 @@ mod study;
 mod table;
 
 use crate::verbs::*;
-pub(crate) use args::minutes;
 pub(crate) use compare::bar;
 pub(crate) use keyway::lab::told::document as words;
 use keyway::lab::{Document, OutputFile};
