@@ -51,5 +51,5 @@ pub mod trace;
 pub use drive::{
     Calibration, Clock, Direction, DiskParameters, DriveModel, Figure, FlashParameters, FlashRead,
     FlashWrite, LatenessSummary, Load, Measured, Mechanism, ModelDrive, ModelError, ModelQueue, NullStore,
-    SparseStore, Unit, calibrate, measure, measure_through,
+    SparseStore, TranslationParameters, Unit, calibrate, measure, measure_through,
 };

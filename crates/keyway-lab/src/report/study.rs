@@ -56,7 +56,10 @@ fn section(document: &StudyDocument, study: &Study) -> Markup {
 
 fn software(model: &CostModel) -> Markup {
     html! {
-        p.note { "Cost model “" (model.name) "”: " (model.pair) ". It is not held against that test." }
+        p.note {
+            "Cost model “" (model.name) "”: " (model.pair) "."
+            @if model.from_cell.is_some() { " It is not held against that test." }
+        }
     }
 }
 

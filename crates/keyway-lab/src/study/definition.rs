@@ -35,18 +35,25 @@ pub struct Study {
     pub claims: Vec<Claim>,
 }
 
-/// What the software of the time took for a request, by the article's own figures.
+/// What the cost is put down to: what the software of the time took for a request, by the article's own figures; or the state
+/// that the drive was in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CostModel {
     /// Its name in the study.
     pub name: String,
-    /// The test whose pair of figures it is taken from: it says nothing about that test.
-    pub from_cell: String,
-    /// That pair, and how the time follows from it.
+    /// The test whose pair of figures it is taken from: it says nothing about that test. None where nothing was published
+    /// but the cause.
+    #[serde(default)]
+    pub from_cell: Option<String>,
+    /// That pair, and how the time follows from it; or what was taken for the drive's state.
     pub pair: String,
     /// Time of a request beside the drive's, in µs.
     pub request_us: f64,
+    /// The drive looks full to itself: everything was written once, nothing discarded, and what the test writes was
+    /// written over until nothing changed any more. Without it, it has all the room that it was made with.
+    #[serde(default)]
+    pub full_drive: bool,
     /// Requests that are worked on at once.
     pub workers: usize,
 }
@@ -231,8 +238,10 @@ mod tests {
         for study in shipped().unwrap() {
             for claim in study.claims.iter().filter(|claim| claim.software.is_some()) {
                 let model = study.software_of(claim).expect("a cost model of that name");
-                assert_ne!(model.from_cell, claim.cell, "{}", study.name);
-                assert!(model.request_us > 0.0 && model.workers > 0 && !model.pair.is_empty());
+                assert_ne!(model.from_cell.as_ref(), Some(&claim.cell), "{}", study.name);
+                assert!(model.workers > 0 && !model.pair.is_empty());
+                // It is one or the other, so that what comes of it is put down to that.
+                assert_eq!(model.full_drive, model.request_us == 0.0 && model.from_cell.is_none());
                 judged += 1;
             }
         }

@@ -12,6 +12,7 @@ mod parameters;
 mod queue;
 mod sparse;
 mod timing;
+mod translation;
 
 pub use calibration::{Calibration, Measured, calibrate, measure, measure_through};
 pub use clock::Clock;
@@ -20,7 +21,7 @@ pub use model_drive::ModelDrive;
 pub use null::NullStore;
 pub use parameters::{
     Direction, DiskParameters, DriveModel, Figure, FlashParameters, FlashRead, FlashWrite, Load, Mechanism,
-    ModelError, Unit,
+    ModelError, TranslationParameters, Unit,
 };
 pub use queue::ModelQueue;
 pub use sparse::SparseStore;

@@ -8,7 +8,7 @@ use super::parameters::{DriveModel, Mechanism};
 use super::sparse::SparseStore;
 use super::timing::Timing;
 use keyway_store::{Action, Store, StoreError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A store that takes as long as a given drive would. Clones are handles on the same drive.
 #[derive(Clone)]
@@ -37,7 +37,7 @@ impl ModelDrive {
     /// an address lies is the model's.
     pub fn over(model: DriveModel, clock: Clock, store: Box<dyn Store>) -> Self {
         let timing: Box<dyn Timing> = match &model.mechanism {
-            Mechanism::Flash(p) => Box::new(Flash::new(p.clone())),
+            Mechanism::Flash(p) => Box::new(Flash::new(p.clone(), model.capacity_bytes)),
             Mechanism::Disk(p) => Box::new(Disk::new(p.clone(), model.capacity_bytes)),
         };
         let (lateness, behind) = (Lateness::default(), Lateness::default());
@@ -82,9 +82,25 @@ impl ModelDrive {
         self.drive.behind.note(ns);
     }
 
+    /// From now on it is a drive of which everything was written once, one block after the other, and nothing discarded: as
+    /// after encrypting all of it. One without a translation layer is as it was.
+    pub fn fill(&self) {
+        self.timing().fill();
+    }
+
+    /// As if blocks had been written at random places of its first `span` bytes until that changed nothing any more: in no
+    /// time.
+    pub fn wear_in(&self, span: u64, block_bytes: u32) {
+        self.timing().wear_in(span, block_bytes);
+    }
+
+    fn timing(&self) -> MutexGuard<'_, Box<dyn Timing>> {
+        self.drive.timing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// When a request that arrives now is done.
     pub(super) fn due(&self, action: Action, offset: u64, len: usize) -> u64 {
-        let mut timing = self.drive.timing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut timing = self.timing();
         // Under the lock, so that requests reach the timing in the order of their arrival.
         timing.due(self.drive.clock.now(), action, offset, len)
     }
@@ -96,8 +112,14 @@ impl ModelDrive {
 }
 
 impl Store for ModelDrive {
-    // A discard takes no time.
-    keyway_store::pass_on! { [drive.store] discard size sector_bytes is_read_only }
+    keyway_store::pass_on! { [drive.store] size sector_bytes is_read_only }
+
+    fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
+        self.drive.store.discard(offset, len)?;
+        // It takes no time.
+        self.timing().discard(offset, len);
+        Ok(())
+    }
 
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
         let due = self.due(Action::Read, offset, buf.len());

@@ -62,6 +62,20 @@ pub struct FlashParameters {
     pub tail_share: f64,
     /// How much longer those take, in µs.
     pub tail_us: f64,
+    /// Where it keeps what; where nothing is said of that, it never has to collect anything.
+    pub translation: Option<TranslationParameters>,
+}
+
+/// What a flash drive's translation layer works with.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TranslationParameters {
+    /// Bytes of flash that there are for the drive's own: what is more than its capacity is spare.
+    pub flash_bytes: u64,
+    /// Bytes that are found by themselves.
+    pub page_bytes: u32,
+    /// Bytes that are erased together, over all chips that are written side by side.
+    pub block_bytes: u32,
 }
 
 /// How a flash drive reads.
@@ -330,6 +344,15 @@ impl DriveModel {
                 within("write.channels", w.channels as f64, 1.0, 65_536.0)?;
                 within("write.cache_mib", w.cache_mib as f64, 0.0, 1e9)?;
                 within("spread", p.spread, 0.0, 0.3)?;
+                if let Some(t) = &p.translation {
+                    let (page, block) = (f64::from(t.page_bytes), f64::from(t.block_bytes));
+                    within("translation.page_bytes", page, 512.0, 1e6)?;
+                    within("translation.block_bytes", block, 16.0 * page, 1e9)?;
+                    let (capacity, flash) = (self.capacity_bytes as f64, t.flash_bytes as f64);
+                    within("translation.flash_bytes", flash, capacity + 4.0 * block, 2.0 * capacity)?;
+                    within("translation.block_bytes", block, flash / 1e6, 1e9)?;
+                    within("translation.page_bytes", page, capacity / 4e9, 1e6)?;
+                }
                 within("tail_share", p.tail_share, 0.0, 1.0)
             }
             Mechanism::Disk(p) => {
@@ -380,6 +403,17 @@ mod tests {
             assert_ne!(bad, good, "{from}");
             assert!(matches!(DriveModel::parse(&bad), Err(ModelError::Range { .. })), "{to}");
         }
+        let good = SHIPPED[2];
+        for (from, to) in [
+            ("flash_bytes = ", "flash_bytes = 256060514304 # "),
+            ("page_bytes = ", "page_bytes = 16 # "),
+            ("block_bytes = 16", "block_bytes = 4096 # "),
+        ] {
+            let bad = good.replacen(from, to, 1);
+            assert_ne!(bad, good, "{from}");
+            assert!(matches!(DriveModel::parse(&bad), Err(ModelError::Range { .. })), "{to}");
+        }
+        let good = SHIPPED[0];
         assert!(matches!(DriveModel::parse("name = 3"), Err(ModelError::Syntax(_))));
         let unknown = good.replacen("spread = ", "spreed = 1.0\nspread = ", 1);
         assert!(matches!(DriveModel::parse(&unknown), Err(ModelError::Syntax(_))));
