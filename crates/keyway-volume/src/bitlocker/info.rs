@@ -145,6 +145,18 @@ pub enum Warning {
         /// Size of the volume.
         total: u64,
     },
+    /// What it lies on is larger than it: it was copied there, or what it lies on was made larger.
+    #[error(
+        "the volume has {}, and what it lies on {}: nothing of it is in the rest, which lies open; `keyway resize` makes the volume as large",
+        words(*volume),
+        words(*present)
+    )]
+    Larger {
+        /// Bytes of the volume.
+        volume: u64,
+        /// Bytes that there are.
+        present: u64,
+    },
     /// There is less of the volume than there was.
     #[error("the volume had {expected} bytes, and the file or device has only {present}: it was cut off")]
     CutOff {
@@ -210,10 +222,12 @@ impl ReadOnly {
 }
 
 impl BitLockerInfo {
-    pub(crate) fn new(metadata: &Metadata, method: Method, map: &Map) -> Self {
+    pub(crate) fn new(metadata: &Metadata, method: Method, map: &Map, ends_before: bool) -> Self {
         let block = metadata.block();
         let entries = &block.dataset.entries;
-        let (encrypted, total) = (map.encrypted_bytes(), map.volume_bytes());
+        let (encrypted, present) = (map.encrypted_bytes(), map.volume_bytes());
+        // What lies behind the volume's end is no part of it that is not encrypted yet.
+        let total = if ends_before { encrypted } else { present };
         let protectors: Vec<_> = entries.protectors().map(ProtectorInfo::new).collect();
         let copies = metadata.copies.iter().zip(metadata.states());
         Self {
@@ -222,7 +236,7 @@ impl BitLockerInfo {
             mode: method.mode().name(),
             hash: "sha256",
             sector_bytes: metadata.boot.sector_bytes,
-            data_bytes: total,
+            data_bytes: present,
             layout: match metadata.boot.kind {
                 BootKind::ToGo => "to-go",
                 BootKind::Windows7 => "windows-7",

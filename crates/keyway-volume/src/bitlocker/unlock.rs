@@ -7,7 +7,7 @@ use super::entry::Protector;
 use super::eow::{self, EncryptOnWrite};
 use super::error::{BitLockerError, CopyFault, Unsupported};
 use super::guid::Guid;
-use super::info::{BitLockerInfo, ReadOnly, Warning};
+use super::info::{BitLockerInfo, Conversion, ReadOnly, Warning};
 use super::map::Map;
 use super::metadata::{CopyState, Metadata};
 use super::password::PasswordHash;
@@ -137,7 +137,7 @@ fn see(store: &dyn Store, metadata: Metadata) -> Result<Locked, BitLockerError> 
     let block = metadata.block();
     let method = block.method().map_err(|code| BitLockerError::Unsupported(Unsupported::Method(code)))?;
     let map = Map::new(block, eow.as_ref(), sector_bytes, store.size())?;
-    let info = BitLockerInfo::new(&metadata, method, &map);
+    let info = BitLockerInfo::new(&metadata, method, &map, ends_before(metadata.block(), eow.as_ref(), &map));
     let read_only = read_only(&metadata, eow.as_ref(), &map);
     let first_sector_is_good = metadata.first_sector_is_good(store);
     let warnings = warnings(&metadata, first_sector_is_good, &info, eow.as_ref(), read_only);
@@ -160,6 +160,12 @@ fn read_only(metadata: &Metadata, eow: Option<&EncryptOnWrite>, map: &Map) -> Op
 /// Whether the medium has less than what is encrypted.
 fn is_cut_off(block: &Block, eow: Option<&EncryptOnWrite>, present: u64) -> bool {
     block.state == EncryptionState::Encrypted && eow.is_none() && block.encrypted_bytes > present
+}
+
+/// Whether the medium has more than the volume, all of which is encrypted.
+fn ends_before(block: &Block, eow: Option<&EncryptOnWrite>, map: &Map) -> bool {
+    let all = (block.state, block.next_state) == (EncryptionState::Encrypted, EncryptionState::Encrypted);
+    all && eow.is_none() && block.encrypted_bytes > 0 && map.encrypted_bytes() < map.volume_bytes()
 }
 
 fn warnings(
@@ -188,6 +194,8 @@ fn warnings(
     }
     if is_cut_off(block, eow, info.data_bytes) {
         warnings.push(Warning::CutOff { expected: block.encrypted_bytes, present: info.data_bytes });
+    } else if info.encrypted_bytes < info.data_bytes && info.conversion_status == Conversion::FullyEncrypted {
+        warnings.push(Warning::Larger { volume: info.encrypted_bytes, present: info.data_bytes });
     } else if info.encrypted_bytes < info.data_bytes {
         let (encrypted, total) = (info.encrypted_bytes, info.data_bytes);
         warnings.push(Warning::PartlyEncrypted { encrypted, total });
