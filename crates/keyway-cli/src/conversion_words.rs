@@ -99,7 +99,9 @@ impl keyway::Progress for Told<'_> {
 /// Tells what came of it.
 pub(crate) fn tell(outcome: &ConversionOutcome, of: &ConversionRequest, out: Output) -> Result<(), Failure> {
     if outcome.was_in_use {
-        return Ok(());
+        // How far it is was told when it was closed, and the document when it was attached.
+        let unfinished = || Failure::new(Exit::Failed, "", "").kind(Kind::Paused);
+        return if outcome.state == ConversionState::Done { Ok(()) } else { Err(unfinished()) };
     }
     if outcome.state == ConversionState::Paused {
         let done = outcome.work.as_ref().and_then(|work| Some((work.done_bytes?, work.total_bytes)));

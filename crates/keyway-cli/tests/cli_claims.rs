@@ -329,7 +329,7 @@ const CLAIMS: &[(&str, &str)] = &[
     ("`--reencrypt --format FORMAT`", "a_volume_goes_to_bitlocker_and_back_and_others_read_it"),
     ("`--hardware`:", "encrypting_by_hardware_takes_seconds_and_keeps_everything"),
     ("After `decrypt --hardware`", "encrypting_by_hardware_takes_seconds_and_keeps_everything"),
-    ("A conversion's journal is a file", "a_journal_goes_with_its_volume_or_is_named"),
+    ("A conversion's journal is on the volume", "a_journal_goes_with_its_volume_or_is_named"),
     ("`resume`, `status`, `info` and `pause` look", "a_journal_that_is_out_of_reach_is_asked_for"),
     ("`resume` asks for the secret", "nothing_is_cleaned_up_without_the_secret"),
     ("`--dry-run` says what becomes", "a_conversion_is_looked_at_and_nothing_else"),
