@@ -45,6 +45,12 @@ fn what_is_not_named_stays() {
     let listed = &cli.json(0, &format!("protector list @v {now}"))["key_protectors"][0];
     assert_eq!((listed["kind"].as_str(), listed["hash"].as_str()), (Some("password"), Some("blake2s")));
     assert_eq!(listed["keyfiles"], 1);
+    // The keyfile alone, as a line in fstab has it, and a password again.
+    cli.ends(0, &format!("protector change @v {now} --new-no-password --new-keyfile @key"));
+    assert_eq!(cli.ends(0, "cat @v --pim 2 --keyfile @key").stdout, before);
+    cli.fails(3, "wrong-secret", "", &format!("cat @v {now} --hash blake2s"));
+    cli.refused("usage", "--new-keyfile", "protector change @v --pim 2 --keyfile @key --new-no-password");
+    cli.ends(0, "protector change @v --pim 2 --keyfile @key --new-password-file @new");
     cli.ends(0, &format!("protector change @v {now} --new-no-keyfiles"));
     cli.ends(0, "info @v --password-file @new --pim 2");
     assert_eq!(cli.json(0, "protector list @v")["key_protectors"][0]["kind"], "password");

@@ -331,7 +331,9 @@ impl ProtectorRequest {
                 }
                 Ok(())
             }
-            Self::Change { secret, .. } if secret.hash.is_some() || secret.no_keyfiles => {
+            Self::Change { secret, .. }
+                if secret.hash.is_some() || secret.no_keyfiles || secret.no_password =>
+            {
                 Err(Misuse::OneDerivation.into())
             }
             Self::Change { id, to, secret, tpm } => {

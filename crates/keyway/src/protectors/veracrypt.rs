@@ -23,11 +23,13 @@ pub struct SecretChange {
     pub hash: Option<HashName>,
     /// There are no keyfiles any more.
     pub no_keyfiles: bool,
+    /// There is no password any more: the new keyfiles open it alone. Without any the password stays.
+    pub no_password: bool,
 }
 
 impl SecretChange {
     fn names_anything(&self) -> bool {
-        self.hash.is_some() || self.no_keyfiles || self.secret.is_given()
+        self.hash.is_some() || self.no_keyfiles || self.no_password || self.secret.is_given()
     }
 
     fn sets_a_password(&self) -> bool {
@@ -50,7 +52,8 @@ impl SecretChange {
         } else {
             self.secret.check()?;
             let keyfiles = self.secret.absolute_keyfiles()?;
-            let password = SecretBytes::copy_of(&old.password);
+            let by_keyfiles_alone = self.no_password && !keyfiles.is_empty();
+            let password = SecretBytes::copy_of(if by_keyfiles_alone { &[] } else { &old.password });
             VeraCryptSecret { password, keyfiles, pim: self.secret.pim }
         };
         let keeps_keyfiles = read.keyfiles.is_empty() && !self.no_keyfiles;
@@ -73,7 +76,7 @@ impl Serialize for SecretChange {
         let new = self.secret.keyfiles.len();
         let keyfiles = (self.no_keyfiles || new > 0).then_some(new);
         let mut fields = to.serialize_struct("SecretChange", 4)?;
-        fields.serialize_field("new_password", &self.sets_a_password())?;
+        fields.serialize_field("new_password", &(self.sets_a_password() || self.no_password))?;
         fields.serialize_field("new_keyfiles", &keyfiles)?;
         fields.serialize_field("new_pim", &self.secret.pim)?;
         fields.serialize_field("new_hash", &self.hash)?;

@@ -62,7 +62,8 @@ pub fn all_under_way() -> Vec<UnderWay> {
         let seen =
             || describe(&said.volume, said.journal.as_deref()).ok()?.map(|found| found.percentage_done);
         let told = percentage(said.done_bytes, said.total_bytes);
-        if pid.is_none() && !is_left(&said.volume) {
+        // One that is in use is still served when it is through.
+        if !is_left(&said.volume) {
             return None;
         }
         let percentage_done = if pid.is_some() { told } else { seen().unwrap_or(told) };

@@ -119,6 +119,7 @@ impl ChangeArgs {
         let mut secret = SecretChange::default();
         secret.secret = self.new.source();
         (secret.hash, secret.no_keyfiles) = (self.new_hash, self.new_no_keyfiles);
+        secret.no_password = self.new_no_password;
         let tpm = self.new_tpm.source()?;
         Ok(ProtectorRequest::Change { id: self.id.clone(), to: self.to.clone(), tpm, secret })
     }
