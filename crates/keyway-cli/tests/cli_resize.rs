@@ -220,6 +220,16 @@ fn a_bitlocker_volume_gets_larger_and_smaller_with_ext4() {
     let refused = cli.json(2, &format!("resize @v --size 70M --yes --keep-filesystem {PW}"));
     assert_eq!(refused["error"]["kind"], "no-room", "{refused}");
     assert_eq!(sha256_of_file(&cli.path("v")), before, "refused, and something was changed");
+    // Copied to something larger it is no encryption that is paused, and takes what there is.
+    let file = std::fs::File::options().write(true).open(cli.path("v")).expect("opens");
+    file.set_len(90 << 20).expect("sized");
+    let status = cli.json(0, "status @v");
+    assert_eq!(status["conversion_status"], "Fully Encrypted", "{status}");
+    assert!(status["resume_with"].is_null(), "{status}");
+    cli.refused("usage", "begin one with `keyway encrypt`", &format!("resume @v {PW}"));
+    let done = cli.json(0, &format!("resize @v --size 90M --yes {PW}"));
+    assert_eq!(done["data_bytes"], 90 << 20, "{done}");
+    whole_for_others(&cli, "e2fsck", &["-f", "-n"], 90 << 20);
 }
 
 /// The metadata lies within NTFS, and moves where that is to end before it.

@@ -242,3 +242,23 @@ fn a_volume_that_was_cut_off_says_so() {
     assert_eq!(unlocked.warnings, [Warning::Suspended, cut, Warning::ReadOnly(ReadOnly::CutOff)]);
     assert_eq!(unlocked.layout.size(), store.size());
 }
+
+/// As when an image is copied to a larger partition: the metadata says nothing of what lies behind.
+#[test]
+fn what_lies_behind_a_volume_is_no_part_that_is_not_encrypted_yet() {
+    let shape = Shape { encrypted_bytes: 1024 * KIB, ..Shape::default() };
+    let made = shape.make(1);
+    let mut image = made.image.clone();
+    image.resize(1536 * KIB as usize, 0);
+    let store = MemStore::from_vec(image);
+    let unlocked = unlock(&store, &UnlockRequest::new(&[])).expect("it opens");
+    let info = &unlocked.info;
+    assert_eq!((info.conversion_status, info.percentage_encrypted), (Conversion::FullyEncrypted, 100.0));
+    let larger = Warning::Larger { volume: 1024 * KIB, present: 1536 * KIB };
+    assert_eq!(unlocked.warnings, [Warning::Suspended, larger]);
+    assert_eq!(unlocked.read_only, None);
+    let device = Device::new(Box::new(store), unlocked.layout, Access::ReadOnly).expect("fits");
+    let mut read = vec![0; made.plain.len()];
+    device.read_at(&mut read, 0).expect("read");
+    assert!(read == made.plain, "what is in the volume stays");
+}
