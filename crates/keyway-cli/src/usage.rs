@@ -180,7 +180,10 @@ fn placed(advice: &str, root: &Command, at: &Command) -> String {
         root.find_subcommand("open").map(|open| ("keyway open".to_owned(), open)).into_iter().collect();
     below("keyway", root, &mut verbs);
     let owner = |option: &str| {
-        let (owner, _) = verbs.iter().find(|(_, verb)| has(verb, option))?;
+        let mut all = verbs.iter().filter(|(_, verb)| has(verb, option)).map(|(name, _)| name);
+        // A new secret is that verb's business; others have it beside theirs.
+        let is_new = |name: &&String| option.starts_with("--new-") && name.ends_with(" change");
+        let owner = all.clone().find(is_new).or_else(|| all.next())?;
         (!has(at, option) && !has(root, option)).then(|| owner.clone())
     };
     qualified(advice, owner)
@@ -214,7 +217,8 @@ pub(crate) fn named(mut failure: Failure, words: &[OsString]) -> Failure {
 fn filled(advice: &str, words: &[OsString]) -> String {
     let given = parsed(words).map(|(_, given)| given);
     let raw = |id| given.as_ref()?.try_get_raw(id).ok()??.next();
-    ["volume", "device"].into_iter().find_map(raw).map_or_else(|| advice.to_owned(), |it| naming(advice, it))
+    let named = ["volume", "device"].into_iter().find_map(raw);
+    named.map_or_else(|| advice.to_owned(), |it| naming(advice, it, raw("partition")))
 }
 
 /// The verb of a command line that is right, and what it was given.

@@ -208,6 +208,7 @@ advice! {
     GiveAnySecret { password: bool, recovery_password: bool, startup_key: bool, tpm: bool } = "give-any-secret":
         "Give one of the secrets that this BitLocker volume has.",
     LeaveOutNarrowing { what: String } = "leave-out-narrowing": "This narrowed the search: leave it out.",
+    LeaveOutSystem = "leave-out-system": "Do not say that it is a system which VeraCrypt encrypted.",
     LeaveOutFormat = "leave-out-format": "Leave out the format that was named.",
     NameRecoveryPassword = "name-recovery-password": "Name a file that holds the recovery password.",
     CheckPassword = "check-password": "Check the password, and the path.",
@@ -224,6 +225,7 @@ advice! {
     RoomForHidden { bytes: u64 } = "room-for-hidden": "The largest hidden volume here, in bytes.",
     MakeRoomInOuter = "make-room-in-outer": "Free room at the end of the outer volume, or make a larger one.",
     MapOrForce = "map-or-force": "An outer volume whose file system has a map that is read, or have it done all the same.",
+    OpenHiddenOrForce = "open-hidden-or-force": "Open the hidden volume that is there, or have it replaced.",
     TakeSize { bytes: u64 } = "take-size": "The nearest size that is possible, in bytes.",
     TakeOfferedHash = "take-offered-hash": "Take a key derivation for new volumes.",
     GiveOuterPassword = "give-outer-password": "Give the outer volume's password.",
@@ -276,6 +278,7 @@ advice! {
         "A larger size, or room in the file system inside, which has so many bytes and would have so many at most.",
     CopyToSmaller { bytes: u64, most: u64 } = "copy-to-smaller":
         "Nothing makes such a file system of so many bytes smaller, which may have so many at most: a new volume for its files.",
+    LeaveFileSystem = "leave-file-system": "Give the volume alone another size.",
     KeptItsSize = "kept-its-size": "The volume has the size that it had; the file system's own tools tell more.",
     FileIsLarger { why: String } = "file-is-larger": "The file is larger than it was, and why.",
     FileSystemRestored { filesystem: String } = "file-system-restored":

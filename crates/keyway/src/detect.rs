@@ -119,6 +119,10 @@ fn family_of(path: &Path, store: &dyn Store, arguments: &UnlockArguments) -> Res
         }
         Some(format) => Ok(format.family()),
         None if !arguments.system && begins_as_bitlocker(store)? => Ok(Family::BitLocker),
+        // Who knows better names the format: over a system that VeraCrypt encrypted a BitLocker volume may have been made.
+        None if arguments.system && bitlocker::look(store).is_ok() => {
+            Err(Misuse::NoSystem(path.to_owned()).into())
+        }
         // A copy of a header may be in order behind what was written over the beginning.
         None if arguments.system || arguments.header != HeaderChoice::Auto => Ok(Family::VeraCrypt),
         None => match Container::on(store)? {
@@ -135,6 +139,14 @@ fn family_of(path: &Path, store: &dyn Store, arguments: &UnlockArguments) -> Res
 pub(crate) fn cut_off(warnings: &[Warning]) -> Option<String> {
     let cut_off = warnings.iter().find(|warning| matches!(warning, Warning::CutOff { .. }));
     cut_off.map(Warning::to_string)
+}
+
+/// The bytes that a BitLocker volume had and those that there are, where these are fewer.
+pub(crate) fn lengths_of_cut(warnings: &[Warning]) -> Option<(u64, u64)> {
+    warnings.iter().find_map(|warning| match warning {
+        Warning::CutOff { expected, present } => Some((*expected, *present)),
+        _ => None,
+    })
 }
 
 fn bitlocker(

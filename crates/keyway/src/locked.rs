@@ -14,7 +14,7 @@ use crate::volume::{OpenOptions, Volume};
 use keyway_engine::Access;
 use keyway_store::{Caching, Store};
 use keyway_volume::Secrets as VeraCryptSecret;
-use keyway_volume::bitlocker::Secret;
+use keyway_volume::bitlocker::{Locked, Secret};
 use std::path::PathBuf;
 
 /// What opens a volume, and the hidden one in it that is to be protected.
@@ -155,11 +155,22 @@ impl<'a> LockedVolume<'a> {
     /// That there is less of the volume than there was: the reason, as a rule, why something did not come to its end. What
     /// is in it can't tell.
     pub fn cut_off(&self) -> Option<String> {
-        let seen = match self.family() {
-            Ok(Family::BitLocker) => detect::look_at_bitlocker(&self.path, &self.arguments, self.progress),
-            _ => return None,
-        };
-        seen.ok().and_then(|seen| detect::cut_off(&seen.warnings))
+        self.seen_of_bitlocker().and_then(|seen| detect::cut_off(&seen.warnings))
+    }
+
+    /// The same in bytes: those that it had, and those that there are. Nothing is searched for that.
+    pub(crate) fn lengths_of_cut(&self) -> Option<(u64, u64)> {
+        let seen = if self.arguments.searches() { None } else { self.seen_of_bitlocker() };
+        detect::lengths_of_cut(&seen?.warnings)
+    }
+
+    fn seen_of_bitlocker(&self) -> Option<Locked> {
+        match self.family() {
+            Ok(Family::BitLocker) => {
+                detect::look_at_bitlocker(&self.path, &self.arguments, self.progress).ok()
+            }
+            _ => None,
+        }
     }
 
     /// What opens it.

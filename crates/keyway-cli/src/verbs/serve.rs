@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long)]
     any_local_user: bool,
     /// Refuse every write
-    #[arg(long)]
+    #[arg(long, aliases = ["ro", "readonly"], short_alias = 'r')]
     read_only: bool,
     /// Pass discards (TRIM) on to the medium: keeps an SSD fast and a file sparse, and shows which parts are unused
     #[arg(long, conflicts_with = "read_only")]

@@ -12,7 +12,7 @@ use super::create_header::{Seal, get};
 use super::header::Header;
 use super::header_location::{HEADER_BYTES, HEADER_SPACE_BYTES, HeaderLocation};
 use super::plain_sectors::Plain;
-use super::unlock::{HeaderChoice, OpenedHeader, UnlockRequest, unlock};
+use super::unlock::{HeaderChoice, OpenedHeader, UnlockRequest, Unlocked, unlock};
 use crate::VolumeError;
 use crate::overlay::Overlay;
 use keyway_engine::Layout;
@@ -80,6 +80,34 @@ pub fn header_restore(
     request: &UnlockRequest<'_>,
     guard: KeysGuard,
 ) -> Result<Restored, ChangeError> {
+    let (unlocked, places) = tried(store, from, request, guard)?;
+    let opened = unlocked.opened();
+    let password = request.secrets.header_password(opened.header.format)?;
+    rewrite(store, &opened.header, &same_seal(opened, &password), &places)?;
+    Ok(Restored { hidden: opened.place.is_hidden(), places })
+}
+
+/// What [`header_restore`] would write. Nothing is written.
+///
+/// # Errors
+/// As [`header_restore`], but for the medium's failures to be written.
+pub fn header_to_restore(
+    store: &dyn Store,
+    from: RestoreFrom<'_>,
+    request: &UnlockRequest<'_>,
+    guard: KeysGuard,
+) -> Result<Restored, ChangeError> {
+    let (unlocked, places) = tried(store, from, request, guard)?;
+    Ok(Restored { hidden: unlocked.opened().place.is_hidden(), places })
+}
+
+/// What the secret opens in the backup, and where that goes.
+fn tried(
+    store: &dyn Store,
+    from: RestoreFrom<'_>,
+    request: &UnlockRequest<'_>,
+    guard: KeysGuard,
+) -> Result<(Unlocked, Vec<HeaderLocation>), ChangeError> {
     let alone = |header, system| UnlockRequest { header, system, protect_hidden: None, ..*request };
     let unlocked = match from {
         RestoreFrom::Embedded if request.system => return Err(ChangeError::NoCopy),
@@ -109,8 +137,7 @@ pub fn header_restore(
             return Err(ChangeError::NothingShown);
         }
     }
-    rewrite(store, &opened.header, &seal, &places)?;
-    Ok(Restored { hidden: opened.place.is_hidden(), places })
+    Ok((unlocked, places))
 }
 
 /// Whether the master keys of a backup make a file system of the data: that is how they show that it is theirs, where no

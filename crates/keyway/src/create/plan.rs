@@ -404,6 +404,10 @@ impl CreatePlan {
                 let secret = request.hidden_secret.read(Wanted::NewPassword, &hidden, secrets)?;
                 let other = |outer| veracrypt::refuse_same_secret(outer, &secret);
                 outer.as_ref().map_or(Ok(()), other).map_err(about(path))?;
+                if place.is_none() && !options.over_files {
+                    let there = veracrypt::refuse_hidden_there(&medium::look(path)?, &secret, &progress);
+                    there.map_err(about(path))?;
+                }
                 for new in outer.iter().filter(|_| place.is_some()).chain([&secret]) {
                     tell_weakness(progress, Weakness::of_secrets(new, options.hash));
                 }

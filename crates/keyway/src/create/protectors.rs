@@ -91,7 +91,7 @@ impl ProtectorOptions {
         subject: &Subject,
         secrets: &dyn Secrets,
     ) -> Result<NewProtectors, Error> {
-        let password = self.password.then(|| source.read(Wanted::NewPassword, subject, secrets));
+        let password = self.password.then(|| source.read(Wanted::NewBitLockerPassword, subject, secrets));
         let password = password.transpose()?.map(|secret| secret.password);
         password.as_deref().map_or(Ok(()), |password| must_be_taken(path, password))?;
         let recovery = self.recovery_password.then(RecoveryPassword::random);

@@ -3,7 +3,7 @@
 use super::name::ProtectorName;
 use crate::disk::Part;
 use crate::error::{Error, Misuse};
-use crate::key_file::NewKeyFile;
+use crate::key_file::{NewKeyFile, must_be_new};
 use crate::locked::LockedVolume;
 use crate::unlock::Family;
 use keyway_attach::path_text;
@@ -76,6 +76,16 @@ impl<'a> Protectors<'a> {
     pub fn look(volume: &'a LockedVolume<'a>) -> Result<Self, Error> {
         only_bitlocker(volume)?;
         Self::open(volume, Access::ReadOnly)
+    }
+
+    /// The same, where a recovery password is to be saved to that file: before anyone types a secret it is seen that it is new.
+    ///
+    /// # Errors
+    /// As [`Protectors::look`]; or the file is there, or can't be made.
+    pub fn look_to_save(volume: &'a LockedVolume<'a>, file: Option<&Path>) -> Result<Self, Error> {
+        only_bitlocker(volume)?;
+        file.map_or(Ok(()), must_be_new)?;
+        Self::look(volume)
     }
 
     /// The same, or to change what opens it.

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::shown::name_of;
 use keyway_secret::SecretBytes;
 use keyway_sed::Authority;
+use keyway_volume::bitlocker::check_password;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -35,6 +36,15 @@ impl<'a> Question<'a> {
     pub(crate) const fn new(wanted: Wanted, subject: &'a Subject) -> Self {
         Self { wanted, subject, may_be_empty: false }
     }
+
+    /// Why a new secret can't be taken, which is better said before it is typed again.
+    pub fn refuses(&self, new: &[u8]) -> Option<String> {
+        match self.wanted {
+            _ if new.is_empty() && !self.may_be_empty => Some("nothing was typed".to_owned()),
+            Wanted::NewBitLockerPassword => check_password(new).err().map(|why| why.to_string()),
+            _ => None,
+        }
+    }
 }
 
 /// A kind of secret.
@@ -45,6 +55,8 @@ pub enum Wanted {
     Password,
     /// A password to be set: whoever asks a person asks twice.
     NewPassword,
+    /// The same of a BitLocker volume, which does not take any.
+    NewBitLockerPassword,
     /// A BitLocker volume's recovery password.
     RecoveryPassword,
     /// The PIN of a TPM's protector.

@@ -146,9 +146,9 @@ explain! { ConversionRefusal {
         [NoRoom Request, CantShrinkSoGrowFile { filesystem: filesystem.to_string(), bytes: *missing }],
     Self::CantShrink { missing, filesystem, is_file: false } =>
         [NoRoom Request, CantShrinkSoGrowPartition { filesystem: filesystem.to_string(), bytes: *missing }],
-    Self::TooFull { is_file: true, .. } => [NoRoom State, GrowFileInstead],
+    Self::TooFull { is_file: true, .. } => [NoRoom Request, GrowFileInstead],
     Self::TooFull { missing, filesystem, .. } =>
-        [NoRoom State, MakeRoomOrGrowPartition { filesystem: filesystem.to_string(), bytes: *missing }],
+        [NoRoom Request, MakeRoomOrGrowPartition { filesystem: filesystem.to_string(), bytes: *missing }],
     Self::StillTooLarge(path) => [State, CheckWithTools; path],
     Self::ChangedMeanwhile(path) => [InUse, TryWhenUnused; path],
     Self::Grown { path, bytes } => [NoRoom State, ShrinkAndResume { bytes: *bytes }; path],

@@ -45,6 +45,9 @@ pub(super) fn library() -> Vec<Failure> {
         Error::HalfConverted { path: v(), conversion: ConversionKind::Encryption },
         Error::PartitionHalfConverted { path: v(), conversion: ConversionKind::Encryption },
         Error::NoStartupKey("folder".into()),
+        Error::NoRecoveryPasswordIn("photo.jpg".into()),
+        at(Error::CutOff { expected: 64 << 20, present: 40 << 20, error: Box::new(Error::DamagedAgain) }),
+        Error::Container { path: v(), container: keyway_fs::Container::BitLockerBackup },
         Error::FileSystemInFront("NTFS"),
         Error::DamagedAgain,
         Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::SizesRestored },
@@ -66,6 +69,7 @@ pub(super) fn library() -> Vec<Failure> {
         Misuse::NotBitLocker(v()),
         Misuse::NoKeyfiles,
         Misuse::IsBitLocker("v.img".into()),
+        Misuse::NoSystem("v.img".into()),
         Misuse::NoRecoveryPassword,
         Misuse::NothingHidden,
         Misuse::SizeOfADevice,
@@ -151,6 +155,20 @@ pub(super) fn library() -> Vec<Failure> {
             bytes: 2 << 30,
             most: 1 << 30,
         }),
+        size(ResizeError::TooFull {
+            error: ResizeToolError::TooFull {
+                kind: keyway_fs::FileSystemKind::Ext,
+                program: "resize2fs",
+                least: 20 << 20,
+                wanted: 12 << 20
+            },
+            bytes: 2 << 30,
+            most: 12 << 20,
+        }),
+        size(ResizeError::CantGrow(Box::new(Error::Room(ResizeToolError::Missing {
+            program: "resize2fs",
+            package: "e2fsprogs"
+        })))),
         size(ResizeError::StillTooLarge { path: v(), kind: keyway_fs::FileSystemKind::Ext }),
         FavouriteError::Name("a b".to_owned()),
         FavouriteError::Exists("photos".to_owned()),

@@ -222,6 +222,7 @@ pub(super) fn making() -> Vec<Failure> {
         E::PimTooLarge(99_999),
         E::CipherNotOffered(Chain::single(Algorithm::Aes128)),
         E::SameSecret,
+        E::HiddenThere,
         E::ReadBack,
         E::Random(RandomError::System(random())),
         E::Volume(VolumeError::NoSecret),
