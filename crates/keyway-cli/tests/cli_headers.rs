@@ -55,6 +55,11 @@ fn what_is_not_named_stays() {
     );
     cli.refused(
         "usage",
+        "take sha512, sha256, whirlpool, streebog, blake2s or",
+        "protector change @v --pim 2 --new-hash ripemd160",
+    );
+    cli.refused(
+        "usage",
         "use --new-password-file FILE (`-` is standard input)",
         "protector change @v --password-file @new --pim 2",
     );

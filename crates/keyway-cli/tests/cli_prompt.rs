@@ -74,6 +74,30 @@ fn an_empty_new_password_is_asked_for_again() {
 }
 
 #[test]
+fn a_password_that_bitlocker_does_not_take_is_asked_for_again_at_once() {
+    let cli = Cli::new();
+    let made = "create @v --format bitlocker --size 64M --quick --filesystem none --no-recovery-password";
+    let Some(mut typed) = Typed::new(&cli, made) else { return };
+    typed.answer("New password of v: ", "seven77\r");
+    typed.answer("; once more", "");
+    typed.answer("New password of v: ", &format!("{PASSWORD}\r"));
+    typed.answer("The same again: ", &format!("{PASSWORD}\r"));
+    let (code, shown) = typed.end();
+    assert_eq!(code, Some(0), "{shown}");
+    cli.keyway.secret("pw", PASSWORD);
+    let mut typed = Typed::new(&cli, "protector change @v --password-file @pw").expect("script");
+    typed.answer("New password of v: ", "short\r");
+    typed.answer("New password of v: ", "\u{4}");
+    let (code, shown) = typed.end();
+    assert!(code == Some(1) && shown.contains("interrupted: nothing was changed"), "{code:?}: {shown}");
+    // Ctrl-D is no password.
+    let mut typed = Typed::new(&cli, "info @v --ask").expect("script");
+    typed.answer("Password of v: ", "\u{4}");
+    let (code, shown) = typed.end();
+    assert!(code == Some(1) && shown.contains("interrupted: nothing was changed"), "{code:?}: {shown}");
+}
+
+#[test]
 fn a_wrong_password_may_be_typed_three_times() {
     let cli = Cli::new();
     cli.volume("v");

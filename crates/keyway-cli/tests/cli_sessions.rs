@@ -188,6 +188,28 @@ fn a_volume_that_was_cut_is_told() {
 }
 
 #[test]
+fn a_device_that_was_cut_is_told() {
+    let Some(losetup) = require_tool("losetup").filter(|_| is_root()) else { return };
+    let cli = Cli::new();
+    cli.volume("v");
+    let made = Command::new(&losetup).args(["--find", "--show"]).arg(cli.path("v")).output();
+    let device = text(&made.expect("it runs").stdout).trim().to_owned();
+    cli.ends(0, &format!("open {device} {WITH}"));
+    let before = cli.json(0, &format!("status {device}"));
+    let file = OpenOptions::new().write(true).open(cli.path("v")).expect("ours");
+    file.set_len(400 << 10).expect("cut");
+    let measured = Command::new(&losetup).args(["--set-capacity", &device]).status();
+    let after = cli.json(0, &format!("status {device}"));
+    cli.run(&format!("close {device}"));
+    let detached = Command::new(&losetup).args(["--detach", &device]).status();
+    assert!(measured.is_ok_and(|it| it.success()) && detached.is_ok_and(|it| it.success()));
+    assert_eq!(
+        (&before["shortened_to"], &after["shortened_to"]),
+        (&serde_json::Value::Null, &(400 << 10).into())
+    );
+}
+
+#[test]
 fn a_volume_that_was_deleted_is_not_closed_without_a_word() {
     let cli = Cli::new();
     cli.volume("v");
