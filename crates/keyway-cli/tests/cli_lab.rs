@@ -213,7 +213,11 @@ fn a_comparison_is_resumed() {
     assert!(more["seconds"].as_f64() > first["seconds"].as_f64());
     let other = words.replace("veracrypt:aes", "veracrypt:serpent");
     let told = cli.json(2, &format!("{other} --resume @kept.json"));
-    assert!(told["error"]["message"].as_str().is_some_and(|m| m.contains("of other targets")), "{told}");
+    assert!(told["error"]["message"].as_str().is_some_and(|m| m.contains("--with was ")), "{told}");
+    let larger = words.replace("--size 16M", "--size 32M");
+    let told = cli.json(2, &format!("{larger} --resume @kept.json"));
+    let said = told["error"]["message"].as_str().unwrap_or_default();
+    assert!(said.contains("--size was 16 MiB, and is 32 MiB"), "{told}");
 }
 
 /// `--minutes` is the whole time: the first look at every test, which plans more here, and the preparation are in it. How far it

@@ -92,8 +92,18 @@ pub enum LabError {
     #[error("{0}")]
     Unsuited(String),
     /// What should go on was measured in another way than it is asked for now.
-    #[error("what should go on was measured {0}: give it the options that it had")]
-    MeasuredOtherwise(&'static str),
+    #[error(
+        "what should go on was measured with other options: {what} {}; give it those that it had",
+        otherwise(then, now)
+    )]
+    MeasuredOtherwise {
+        /// The option that differs.
+        what: &'static str,
+        /// Its value then.
+        then: String,
+        /// Its value now; both empty where nobody can tell them.
+        now: String,
+    },
     /// The system refused.
     #[error("could not {doing} {path}: {source}")]
     Io {
@@ -194,26 +204,34 @@ explain! { LabError, through Attach | Store | Device | Trace {
     Self::NoFolder(_) => [Usage Request, NameMountedFolders],
     Self::NeverUnlocked => [Usage Request, CompareFormats],
     Self::Unsuited(_) => [Request, ListWorkloads],
-    Self::MeasuredOtherwise(_) => [Request, NameSavedResults],
+    Self::MeasuredOtherwise { .. } => [Request, NameSavedResults],
     Self::TooSmall { .. } => [TooSmall State, LargerOrSmallerTest],
     Self::WouldDestroy { .. } => [WouldDestroy Request, DestroyData],
-    Self::InUse { .. } => [Busy InUse, FreeItOrFolder],
-    Self::ReadOnly(_) => [NotPermitted Machine, NameWritable],
-    Self::NoSpace { .. } => [NoSpace State, FreeSomeOrSmallerTest],
-    Self::Io { source, .. } => { Meaning::of(match explain_io(source).fault {
+    Self::InUse { what, .. } => [Busy InUse, FreeItOrFolder; what],
+    Self::ReadOnly(what) => [NotPermitted Machine, NameWritable; what],
+    Self::NoSpace { what, .. } => [NoSpace State, FreeSomeOrSmallerTest; what],
+    Self::Io { source, path, .. } => { Meaning::of(match explain_io(source).fault {
         fault @ (Fault::Machine | Fault::InUse) if source.kind() != io::ErrorKind::OutOfMemory => fault,
         _ => Fault::Medium,
-    }).advise_each(explain_io(source).advice) },
-    Self::System { source, .. } => { explain_io(source) },
-    Self::Folder(_) => [Usage Request, NameFileInFolder],
-    Self::NotADocument { .. } => [NotADocument State, NameSavedResults],
+    }).advise_each(explain_io(source).advice).about(path) },
+    Self::System { source, path, .. } => { explain_io(source).about(path) },
+    Self::Folder(path) => [Usage Request, NameFileInFolder; path],
+    Self::NotADocument { path, .. } => [NotADocument State, NameSavedResults; path],
     Self::NoSuchModel(_) => [Usage Request, ListModels],
     Self::Model(ModelError::Range { .. }) => [Usage Request, CompareModel],
     Self::Model(_) => [Request, ListModels],
     Self::Lack(_) => [Missing Machine, MeasureInProcess],
-    Self::ClosedMeanwhile(_) => [Failed State, EndRecordingFirst],
+    Self::ClosedMeanwhile(path) => [Failed State, EndRecordingFirst; path],
     Self::Layout(_) => [State, ReportWithDoctor],
     Self::Differs { .. } => [Verify Medium, KeepNoData],
     Self::Volume(_, advice) => [State, ..advice.clone()],
     Self::Stopped => [Interrupted Stopped],
 } }
+
+fn otherwise(then: &str, now: &str) -> String {
+    let or_none = |value: &str| if value.is_empty() { "left out".to_owned() } else { value.to_owned() };
+    match (then, now) {
+        ("", "") => "or the workload's definition differs".to_owned(),
+        _ => format!("was {}, and is {}", or_none(then), or_none(now)),
+    }
+}

@@ -55,7 +55,7 @@ pub(super) fn laboratory() -> Vec<Failure> {
         E::ReadOnly(name()),
         E::NoSpace { what: name(), needed: 4096 },
         E::Unsuited("nothing is left of oltp with these options".to_owned()),
-        E::MeasuredOtherwise("on another drive"),
+        E::MeasuredOtherwise { what: "--size", then: "16 MiB".to_owned(), now: "32 MiB".to_owned() },
         E::System { doing: "write", path: "report.html".into(), source: io(13) },
         E::Folder("reports".into()),
         E::NotADocument { path: name().into(), source: no_json() },
