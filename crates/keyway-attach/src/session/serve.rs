@@ -313,8 +313,8 @@ impl Session {
                         let answer = match &done {
                             Ok(()) if self.on.served.guard_hit() => Answer::ClosedGuarded,
                             Ok(()) => Answer::Closed,
-                            Err(AttachError::Busy { what, users }) => {
-                                Answer::Busy { what: what.clone(), users: users.clone() }
+                            Err(AttachError::Busy { what, path, users }) => {
+                                Answer::Busy { what: what.clone(), path: path.clone(), users: users.clone() }
                             }
                             Err(e) => Answer::Failed { reason: e.to_string() },
                         };

@@ -135,6 +135,11 @@ impl Buffers {
 }
 
 impl SessionState {
+    /// The fields that are for processes, and not for people.
+    pub const fn for_processes() -> &'static [&'static str] {
+        &["id", "inode", "pid_started", "opened", "transport", "reasons", "details"]
+    }
+
     /// Puts the state at `path`, whole or not at all.
     pub(super) fn write(&self, path: &Path) -> Result<(), AttachError> {
         let new = path.with_extension("json.new");
