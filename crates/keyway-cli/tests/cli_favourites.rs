@@ -53,6 +53,10 @@ fn a_favourite_is_opened_closed_and_read_by_its_name() {
     fs::write(cli.path("v"), [0; 4096]).expect("written");
     let found = info.current_dir(cli.keyway.folder()).output().expect("keyway starts");
     assert_eq!(found.status.code(), Some(4), "{}", text(&found.stdout));
+    // What is not there is kept, for its drive may be away, and told.
+    let away = text(&cli.ends(0, "favourite add @away.hc").stderr);
+    assert!(away.contains("away.hc is not there now"), "{away}");
+    assert!(text(&cli.ends(0, "favourite add @v.hc --name there").stderr).is_empty());
     cli.ends(0, "favourite remove v");
     cli.fails(1, "not-found", "favourite list", "favourite remove v");
     assert!(cli.path("v.hc").exists());

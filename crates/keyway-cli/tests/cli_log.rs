@@ -241,4 +241,11 @@ fn no_log_is_appended_to_a_volume() {
         cli.fails(1, "exists", "choose another name", words);
         assert!(std::fs::read(cli.path("v")).expect("a volume") == before, "{words}: it was written to");
     }
+    // Neither is a folder nor a device.
+    for (no_log, what) in [("@", "it is a folder"), ("/dev/full", "it is no file")] {
+        let error = cli.json(1, &format!("status --log {no_log}"))["error"].clone();
+        assert!(error["message"].to_string().contains(what), "{error}");
+        let hint = error["hint"].to_string();
+        assert!(hint.contains("a log that is there") && !hint.contains("block device"), "{error}");
+    }
 }

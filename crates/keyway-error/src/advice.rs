@@ -179,6 +179,8 @@ advice! {
     CheckPasswordFile = "check-password-file": "The file should hold the password and nothing else.",
     LargestPim { most: u32 } = "largest-pim": "The largest PIM there is.",
     NameVolume = "name-volume": "Name the file or device that holds the volume.",
+    FilesAreAt { #[serde(with = "path_text")] path: PathBuf } = "files-are-at":
+        "The file system is not encrypted, and mounted there.",
     MountPlain = "mount-plain": "The file system is not encrypted: mount it as it is.",
     HasMetadata = "has-metadata":
         "A BitLocker volume's metadata is in it: if it is one whose first sector is lost, say that it is BitLocker's.",
@@ -512,6 +514,8 @@ advice! {
     NameUser = "name-user": "Name a user.",
     UnlockAsKernelKnows = "unlock-as-kernel-knows": "As somebody whom the kernel knows.",
     LeaveOutKernel = "leave-out-kernel": "Without the kernel.",
+    ConnectToDrive { pid: u32, host: String, port: String, nqn: String } = "connect-to-drive":
+        "That process has the virtual drive switched on, and serves it there: connect to it, or switch it off.",
     ServeVirtualDrive = "serve-virtual-drive": "Serve the virtual drive, or do it without the kernel.",
     ReadPsidAgain = "read-psid-again": "The label's secret, whole.",
     GivePsid = "give-psid": "Name the label's secret.",
@@ -544,9 +548,13 @@ advice! {
     LeaveOptionOut = "leave-option-out": "Leave the option out: what it names is asked for when the volume is opened.",
     SetHome = "set-home": "Say where this user's files are.",
     CorrectFile { #[serde(with = "path_text")] path: PathBuf } = "correct-file": "Correct the file, or remove it.",
+    NameLogFile = "name-log-file": "Name a new file, or a log that is there.",
     NameFile = "name-file": "Name a file; one that is called - is ./-.",
     NameNewFolder = "name-new-folder": "Name a folder that does not exist yet.",
     NameFolderOrNewFile = "name-folder-or-new-file": "Name a folder, or a new file.",
+    ExchangeWords { #[serde(with = "path_text")] inside: PathBuf, #[serde(with = "path_text")] here: PathBuf } = "exchange-words":
+        "The two words are exchanged: what is in the volume comes before where it goes.",
+    SkipExistingGoesOn = "skip-existing-goes-on": "The same goes on with what is missing.",
     PutFilesSingly = "put-files-singly": "Put the files in it one by one.",
     CopyItFirst = "copy-it-first": "Copy it to an ordinary file, and put that.",
     TakeFault { faults: String } = "take-fault": "Name one of the faults that a virtual drive can have.",

@@ -10,11 +10,11 @@ use crate::unlock::{Family, UnlockArguments, VolumeFormat, begins_as_bitlocker};
 use keyway_convert::ConversionKind;
 use keyway_engine::Access;
 use keyway_fs::Container;
-use keyway_store::{Caching, Store};
+use keyway_store::{Caching, InUse, Store};
 pub use keyway_volume::Inspection;
 pub use keyway_volume::bitlocker::Locked;
 use keyway_volume::bitlocker::{self, BitLockerError, Warning};
-use keyway_volume::{HeaderChoice, VolumeError, inspect};
+use keyway_volume::{HeaderChoice, NotAVolume, VolumeError, inspect};
 use std::path::Path;
 
 /// What a file or device looks like without a secret.
@@ -83,7 +83,19 @@ pub(crate) fn must_be_noise(path: &Path, arguments: &UnlockArguments) -> Result<
         return Ok(());
     }
     let reason = inspect(&look(path, arguments)?).ok().and_then(|seen| seen.not_a_volume);
-    reason.map_or(Ok(()), |reason| Err(about(path)(VolumeError::NotAVolume(reason))))
+    let Some(reason) = reason else { return Ok(()) };
+    let is_plain = matches!(reason, NotAVolume::FileSystem(_));
+    let error = about(path)(VolumeError::NotAVolume(reason));
+    // Whoever would open it has its files already.
+    Err(match InUse::find(path).mounted_at().filter(|_| is_plain) {
+        Some(at) => Error::PlainMounted { error: Box::new(error), at: at.to_owned() },
+        None => error,
+    })
+}
+
+/// Why something that is in use is not what it is taken for, where it is mounted and was never encrypted.
+pub(crate) fn plain_and_mounted(path: &Path, arguments: &UnlockArguments) -> Option<Error> {
+    must_be_noise(path, arguments).err().filter(|error| matches!(error, Error::PlainMounted { .. }))
 }
 
 /// Whether a BitLocker volume's metadata shows at once in something that looks like noise from its beginning: it may be one whose

@@ -108,7 +108,24 @@ pub enum Error {
     /// Whoever was asked for a secret could not answer, and said why.
     #[error(transparent)]
     Answer(Box<dyn std::error::Error + Send + Sync>),
-    /// It failed, and what was prepared for it was taken back, or could not be.
+    /// The file system is not encrypted, and is mounted.
+    #[error("{error}, and it is mounted at {}", .at.display())]
+    PlainMounted {
+        /// That it is no volume.
+        #[source]
+        error: Box<Self>,
+        /// Where it is mounted.
+        at: PathBuf,
+    },
+    /// What should be logged to is no file that a log is appended to.
+    #[error("could not log to {}: it is {what}", .path.display())]
+    NoLog {
+        /// What was named.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// It failed, and what was prepared for it was taken back, or could not be; or more helps than it knows itself.
     #[error("{error}")]
     TakenBack {
         /// Why it failed.
@@ -495,6 +512,12 @@ explain! { Error, through Misuse | Disk | Store | Device | Layout | Cipher | Res
     Self::PartitionHalfConverted { path, .. } => [Converting State, NamePartitionDevice { path: path.clone() }; path],
     Self::NoStartupKey(path) => [StartupKey Secret, NameStartupKeyFile; path],
     Self::NoRecoveryPassword(path) => [NoSuchProtector State, AddRecoveryPassword; path],
+    Self::PlainMounted { error, at } => {
+        let mut meaning = error.explain();
+        meaning.advice = vec![Advice::FilesAreAt { path: at.clone() }];
+        meaning
+    },
+    Self::NoLog { path, .. } => [NotSuitable State, NameLogFile; path],
     Self::TakenBack { error, left } => { error.explain().advise(left.clone()) },
     Self::FileSystemInFront(_) => [HasAFilesystem State, ReadRemains],
     Self::DamagedAgain => [Medium, CopyToAnotherDrive],

@@ -69,6 +69,11 @@ impl Favourite {
         Ok(self)
     }
 
+    /// Its volume, where that isn't there now: a drive may be away, or the name mistyped.
+    pub fn missing(&self) -> Option<&Path> {
+        Some(Path::new(&self.volume)).filter(|volume| !volume.exists())
+    }
+
     /// Keeps it; one of that name is only replaced if `replace` says so.
     ///
     /// # Errors

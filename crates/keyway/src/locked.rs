@@ -99,7 +99,10 @@ impl<'a> LockedVolume<'a> {
         {
             return Err(half);
         }
-        free.map_err(|refused| naming_the_open_one(&self.path, self.arguments.partition, refused))
+        free.map_err(|refused| match detect::plain_and_mounted(&self.path, &self.arguments) {
+            Some(plain) => plain,
+            None => naming_the_open_one(&self.path, self.arguments.partition, refused),
+        })
     }
 
     /// Refuses, before anyone is asked for a secret, a volume that can't be read from that offset on: the file or device

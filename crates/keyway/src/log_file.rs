@@ -10,6 +10,7 @@ use log::{LevelFilter, Log, Metadata, Record};
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -33,11 +34,20 @@ pub fn log_to(path: &Path) -> Result<(), Error> {
         let why = "what is there is no text: it may be a volume, which would be longer then";
         return Err(failed(io::Error::new(io::ErrorKind::AlreadyExists, why)));
     }
+    let kind = path.metadata().ok().map(|about| about.file_type());
+    let what = match kind {
+        Some(kind) if kind.is_dir() => Some("a folder"),
+        // It would be written over what is on it.
+        Some(kind) if kind.is_block_device() => Some("a block device"),
+        Some(kind) if !kind.is_file() => Some("no file"),
+        _ => None,
+    };
+    what.map_or(Ok(()), |what| Err(Error::NoLog { path: path.to_owned(), what }))?;
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let opened = rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
     let file = opened.map(File::from).map_err(|e| failed(e.into()))?;
     if !file.metadata().map_err(failed)?.is_file() {
-        return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file")));
+        return Err(Error::NoLog { path: path.to_owned(), what: "no file" });
     }
     log::set_boxed_logger(Box::new(LogFile(file))).map_err(|e| failed(io::Error::other(e)))?;
     log::set_max_level(LevelFilter::Info);
@@ -138,6 +148,9 @@ mod tests {
         }
         std::fs::write(path("volume"), [0xe9, 0x9d, 0xc3, 0x28]).expect("written");
         assert!(log_to(&path("volume")).is_err_and(|e| e.explain().kind.word() == "exists"));
+        for (wrong, what) in [("/dev/null", "no file"), (".", "a folder")] {
+            assert!(log_to(Path::new(wrong)).is_err_and(|e| e.to_string().ends_with(what)), "{wrong}");
+        }
         symlink(path("elsewhere"), path("link")).expect("a link");
         assert!(log_to(&path("link")).is_err() && !path("elsewhere").exists());
         std::fs::write(path("log"), "before\n").expect("written");

@@ -66,6 +66,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
                 return out.result(&json!({"dry_run": true, "plan": new}), || "Nothing was kept.".to_owned());
             }
             new.keep(add.force)?;
+            new.missing().iter().for_each(|_| out.warn(&said("favourite missing", &json!(new))));
             done(&new.name, "added", json!(new))
         }
         Action::List => {

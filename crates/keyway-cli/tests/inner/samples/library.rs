@@ -47,6 +47,13 @@ pub(super) fn library() -> Vec<Failure> {
         Error::NoStartupKey("folder".into()),
         Error::FileSystemInFront("NTFS"),
         Error::DamagedAgain,
+        Error::PlainMounted { error: Box::new(Error::Stopped), at: "/mnt".into() },
+        Error::NoLog { path: "log".into(), what: "a folder" },
+        Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::SkipExistingGoesOn },
+        Error::TakenBack {
+            error: Box::new(Error::Stopped),
+            left: Advice::ExchangeWords { inside: "to.txt".into(), here: "in.txt".into() }
+        },
         Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::SizesRestored },
         Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::SizesLeft },
         Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::FileSizeRestored },
