@@ -289,6 +289,49 @@ fn a_volume_whose_guard_was_hit_is_read_only_from_then_on() {
     assert!(told.contains("not all that was written is in") && told.contains("hidden volume"), "{told}");
 }
 
+/// What the medium did not take is told with its cause: by `status` while there is something to copy, and by `close`.
+#[test]
+fn why_a_volume_was_not_closed_cleanly_is_told() {
+    if !has_fuse() {
+        return;
+    }
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.keyway.secret("hidden", "another-password-of-many-letters");
+    cli.ends(
+        0,
+        "create @v --size 16M --hidden 1M --quick --filesystem none --pim 1 --password-file @pw \
+         --hidden-password-file @hidden --hidden-pim 1",
+    );
+    for protect in ["", "--protect-hidden --protect-password-file @hidden --protect-pim 1"] {
+        let words = format!("open @v --json --attach fuse --password-file @pw --pim 1 {protect}");
+        // A host disk that takes no more, as far as a test can have one: whoever serves may write no file beyond 4 MiB.
+        let program = cli.command(cli.words(&words));
+        let mut sh = Command::new("sh");
+        sh.args(["-c", "trap '' XFSZ; ulimit -f 4096; exec \"$@\"", "sh"]);
+        sh.arg(program.get_program()).args(program.get_args());
+        sh.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let done = sh.output().expect("it runs");
+        let opened: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+        let file = OpenOptions::new().write(true).open(opened["file"].as_str().expect("a file")).expect("ours");
+        assert!(cli.json(0, "status @v")["first_failed_write"].is_null());
+        file.write_all_at(&[1; 4096], 12 << 20).and_then(|()| file.sync_all()).expect_err("too far");
+        let status = cli.json(0, "status @v");
+        let why = status["first_failed_write"].as_str().unwrap_or_default();
+        assert!(why.contains("File too large"), "{status}");
+        assert!(text(&cli.ends(0, "status").stdout).contains(why));
+        if protect.is_empty() {
+            drop(file);
+            cli.fails(1, "medium", "File too large", "close @v");
+        } else {
+            file.write_all_at(&[1; 4096], 15 << 20).expect_err("there is the hidden volume");
+            drop(file);
+            cli.fails(1, "hidden-volume", "--protect-hidden", "close @v");
+        }
+        assert_eq!(cli.json(0, "status @v")["lock_status"], "Locked");
+    }
+}
+
 /// Without XDG_RUNTIME_DIR, somebody else who is first in `/tmp` keeps nobody from anything.
 #[test]
 fn nobody_else_can_be_first_where_the_sessions_are() {

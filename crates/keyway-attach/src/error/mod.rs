@@ -209,6 +209,17 @@ pub enum AttachError {
         /// What went wrong.
         reason: String,
     },
+    /// The same of one that took no more writes since one would have damaged the hidden volume.
+    #[error(
+        "{volume} is closed, but not all that was written is in it: a write would have damaged the hidden volume and was \
+         refused, and so was everything after it ({reason})"
+    )]
+    ClosedGuarded {
+        /// The volume.
+        volume: String,
+        /// What went wrong.
+        reason: String,
+    },
     /// An option of mount(8) that no volume is mounted with.
     #[error("{option} is no option for the file system in a volume: {why}")]
     MountOption {
@@ -296,6 +307,7 @@ explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | 
     Self::Deleted { volume } => [Deleted InUse, CopyNow; volume],
     Self::NoAnswer { volume, .. } => [NoAnswer State, TryStatus; volume],
     Self::ClosedBadly { volume, .. } => [Medium, CheckLastWrites; volume],
+    Self::ClosedGuarded { volume, .. } => [HiddenVolume State, ProtectAgainAndCheck; volume],
     Self::Io { source, path, .. } => {
         let meaning = Meaning::of(Fault::Medium).advise_each(explain_io(source).advice);
         path.iter().fold(meaning, |meaning, path| meaning.about(path))

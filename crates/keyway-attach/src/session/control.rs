@@ -65,6 +65,11 @@ pub(super) enum Answer {
         /// What it was.
         reason: String,
     },
+    /// The same, after a write would have damaged the hidden volume, and the volume took no more.
+    FailedGuarded {
+        /// What it was.
+        reason: String,
+    },
 }
 
 /// Asks a serving process, for as long as the patience lasts; the end of the process ends the wait.

@@ -248,6 +248,7 @@ fn no_answer(state: &SessionState, answer: Answer) -> AttachError {
     let volume = state.volume.display().to_string();
     match answer {
         Answer::Failed { reason } => AttachError::ClosedBadly { volume, reason },
+        Answer::FailedGuarded { reason } => AttachError::ClosedGuarded { volume, reason },
         other => AttachError::NoAnswer { volume, reason: format!("it said {other:?}") },
     }
 }

@@ -62,7 +62,7 @@ impl OpenVolume {
 }
 
 /// What only the serving process can say.
-const NOW: [&str; 11] = [
+const NOW: [&str; 12] = [
     "reads",
     "bytes_read",
     "writes",
@@ -72,6 +72,7 @@ const NOW: [&str; 11] = [
     "latency",
     "buffers",
     "guard_hit",
+    "first_failed_write",
     "deleted",
     "moved_to",
 ];

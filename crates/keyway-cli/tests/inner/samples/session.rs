@@ -70,6 +70,7 @@ pub(super) fn attaching() -> Vec<Failure> {
         E::Deleted { volume: volume() },
         E::NoAnswer { volume: volume(), reason: "it said nothing".to_owned() },
         E::ClosedBadly { volume: volume(), reason: "a flush failed".to_owned() },
+        E::ClosedGuarded { volume: volume(), reason: "a flush failed".to_owned() },
         E::Device(DeviceError::LostWrites),
         E::DmCrypt(DmCryptError::Missing("/dev/mapper/control is not there".to_owned())),
         E::DmCrypt(DmCryptError::Refused { cipher: "aes-xts-plain64".to_owned(), source: io(22) }),
