@@ -501,6 +501,21 @@ fn a_lost_first_sector_is_found_out_and_made_anew() {
     // With the format named, everything that only reads works.
     assert_eq!(cli.json(0, "info @v --format bitlocker")["metadata_copies"][2]["state"], "good");
     assert!(cli.ends(0, "cat @v --format bitlocker --password-file @pw").stdout == whole);
+    assert_eq!(cli.json(0, "protector list @v --format bitlocker")["key_protectors"][0]["kind"], "password");
+    // What changes it is refused with what mends it, before anybody is asked for a secret.
+    let changes = [
+        "put @v @pw",
+        "protector change @v --new-password-file @wrong",
+        "protector add @v recovery-password",
+        "protector remove @v password",
+        "protector suspend @v",
+        "resize @v --size 80M",
+        "decrypt @v",
+    ];
+    for change in changes {
+        let mends = format!("keyway header repair {} --format bitlocker", cli.path("v").display());
+        cli.fails(4, "damaged", &mends, &format!("{change} --format bitlocker"));
+    }
     let check = cli.json(4, "header check @v --format bitlocker");
     assert_eq!((&check["first_sector"], &check["good"]), (&false.into(), &false.into()));
     cli.fails(

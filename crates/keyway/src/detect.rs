@@ -95,6 +95,18 @@ pub(crate) fn must_be_noise(path: &Path, arguments: &UnlockArguments) -> Result<
     reason.map_or(Ok(()), |reason| Err(about(path)(VolumeError::NotAVolume(reason))))
 }
 
+/// Refuses, before anybody is asked for a secret, to change a BitLocker volume whose first sector is lost: nobody but who
+/// writes a new one writes to it.
+pub(crate) fn must_have_first_sector(
+    path: &Path,
+    store: &dyn Store,
+    arguments: &UnlockArguments,
+) -> Result<(), Error> {
+    // Else it is not taken for one.
+    let lost = arguments.searches() && !begins_as_bitlocker(store)? && bitlocker::has_metadata(store);
+    if lost { Err(about(path)(BitLockerError::FirstSectorLost)) } else { Ok(()) }
+}
+
 /// Whether a BitLocker volume's metadata shows at once in something that looks like noise from its beginning: it may be one whose
 /// first sector is noise, and the search for another format's key takes long.
 pub(crate) fn seems_bitlocker(path: &Path, arguments: &UnlockArguments) -> bool {

@@ -162,6 +162,13 @@ impl<'a> LockedVolume<'a> {
         seen.ok().and_then(|seen| detect::cut_off(&seen.warnings))
     }
 
+    /// Refuses, before anyone is asked for a secret, to change a BitLocker volume whose first sector is lost.
+    pub(crate) fn must_have_first_sector(&self) -> Result<(), Error> {
+        // What is half converted has another one for now.
+        self.family()?;
+        detect::must_have_first_sector(&self.path, &self.to_look()?, &self.arguments)
+    }
+
     /// What opens it.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use super::outcome::{ConversionOutcome, Work};
 use super::plan::ConversionPlan;
 use super::request::{ConversionRequest, Goal, NewVolume};
 use super::{bitlocker, cross_format, resume, veracrypt};
-use crate::detect::family_on;
+use crate::detect::{family_on, must_have_first_sector};
 use crate::error::Error;
 use crate::key_file::must_have_folder;
 use crate::log_file;
@@ -70,6 +70,7 @@ fn of_volume(
     secrets: &dyn Secrets,
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     let old = family_on(medium.path, &*medium.store, &request.arguments)?;
+    must_have_first_sector(medium.path, &*medium.store, &request.arguments)?;
     if let Some(new) = new {
         let wanted = new.format.unwrap_or(old);
         // What can't be had together is told before what is no volume.

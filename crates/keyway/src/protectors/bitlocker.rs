@@ -5,6 +5,7 @@ use crate::disk::Part;
 use crate::error::{Error, Misuse};
 use crate::key_file::NewKeyFile;
 use crate::locked::LockedVolume;
+use crate::searching::Searched;
 use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_engine::Access;
@@ -100,8 +101,14 @@ impl<'a> Protectors<'a> {
 
     fn unlock(volume: &'a LockedVolume<'a>, secrets: &[Secret], access: Access) -> Result<Self, Error> {
         let store = if access == Access::ReadWrite { volume.to_change()? } else { volume.to_look()? };
-        let request = bitlocker::UnlockRequest::new(secrets);
-        let opened = bitlocker::unlock(&store, &request).map_err(|e| volume.said(e))?;
+        let opened = {
+            // One whose first sector is lost is read by what is left of it, and not changed.
+            let search = access == Access::ReadOnly && volume.arguments.searches();
+            let request = bitlocker::UnlockRequest { search, ..bitlocker::UnlockRequest::new(secrets) };
+            let searched = Searched::new(&store, volume.progress);
+            let opened = bitlocker::unlock(&searched, &request).map_err(Error::from);
+            searched.unless_stopped(opened).map_err(|e| volume.said(e))?
+        };
         let warnings = opened.warnings.iter().map(ToString::to_string).collect();
         Ok(Self { volume, store, keys: opened.opened, warnings })
     }

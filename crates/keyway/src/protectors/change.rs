@@ -233,6 +233,7 @@ pub fn change<'a>(
         plan.step = Step::Secret(volume, secret);
         return Ok(plan);
     }
+    volume.must_have_first_sector()?;
     request.check(volume)?;
     let protectors = match request {
         ProtectorRequest::Resume => Protectors::open_suspended(volume)?,
@@ -372,11 +373,13 @@ pub fn lost_by(
     match request {
         ProtectorRequest::Suspend => {
             only_bitlocker(volume)?;
+            volume.must_have_first_sector()?;
             volume.sources.check()?;
             Ok(Some(ProtectorLoss::Secrecy))
         }
         ProtectorRequest::Remove { id, last: LastProtector::Remove } => {
             only_bitlocker(volume)?;
+            volume.must_have_first_sector()?;
             volume.sources.check()?;
             let Ok(seen) = look_at_bitlocker(&volume.path, &volume.arguments, volume.progress) else {
                 return Ok(None);

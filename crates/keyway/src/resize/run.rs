@@ -59,6 +59,7 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
     if !size_bytes.is_multiple_of(SECTOR) {
         return Err(ResizeError::NotWholeSectors { path: path.to_owned(), wanted: size_bytes }.into());
     }
+    volume.must_have_first_sector()?;
     let secrets = SessionSecrets::from(volume.key()?);
     let (format, seen) = match &secrets.key {
         Key::VeraCrypt(secret) => (Family::VeraCrypt, veracrypt::look(volume, secret, size_bytes)?),
