@@ -10,7 +10,7 @@ use keyway::shown::line;
 use keyway::spelled::{bare, first_paragraph, is_near, trimmed};
 use keyway::told::{naming, qualified};
 use keyway_attach::path_text::value as in_json;
-use keyway_error::{Advice, Kind};
+use keyway_error::Advice;
 use serde_json::{Value, json};
 use std::error::Error as _;
 use std::ffi::{OsStr, OsString};
@@ -201,10 +201,8 @@ pub(crate) fn named(mut failure: Failure, words: &[OsString]) -> Failure {
         failure.hint = failure.hint.replacen(&bare, &said("check path", &named), 1);
     }
     let by_name = || BY_NAME.iter().any(|verb| command_of(words).1.get_name() == *verb);
-    if failure.kind == Kind::NotFound
-        && let Some(why) = failure.path.as_deref().and_then(favourites::unread).filter(|_| by_name())
-    {
-        failure = failure.also(&said("favourites unread", &json!({"why": why.to_string()})));
+    if let Some(facts) = failure.path.as_deref().and_then(favourites::missed).filter(|_| by_name()) {
+        failure = failure.also(&said("favourites missed", &facts));
     }
     failure.hint = filled(&with_verbs(&failure.hint, words), words);
     failure
