@@ -313,7 +313,8 @@ fn why_a_volume_was_not_closed_cleanly_is_told() {
         sh.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
         let done = sh.output().expect("it runs");
         let opened: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
-        let file = OpenOptions::new().write(true).open(opened["file"].as_str().expect("a file")).expect("ours");
+        let file =
+            OpenOptions::new().write(true).open(opened["file"].as_str().expect("a file")).expect("ours");
         assert!(cli.json(0, "status @v")["first_failed_write"].is_null());
         file.write_all_at(&[1; 4096], 12 << 20).and_then(|()| file.sync_all()).expect_err("too far");
         let status = cli.json(0, "status @v");

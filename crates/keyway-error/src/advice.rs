@@ -125,6 +125,8 @@ advice! {
     RenameOrSkipUnfit = "rename-or-skip-unfit": "Rename them, or have the rest copied without them.",
     RemoveOldFirst = "remove-old-first": "There must be room for the old one and the new one: remove the old one first.",
     OtherNameOrForce = "other-name-or-force": "Choose another name, or have it overwritten.",
+    PutAsRoot { package: Option<String> } = "put-as-root":
+        "The same as root writes to it, and so does a user who has this package, where there is one.",
     PutBeforeStays = "put-before-stays": "What was put before it stays in the volume.",
     PutAll = "put-all": "Put all of them into a folder, or write the new name as a path in the volume.",
     PutAsFolder = "put-as-folder": "Put them into a folder, or put a folder that holds them.",

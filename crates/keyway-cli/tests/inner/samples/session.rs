@@ -117,6 +117,10 @@ pub(super) fn serving() -> Vec<Failure> {
         SessionError::NoWriter { filesystem: FileSystemKind::Ntfs, root: false },
         SessionError::NoWriter { filesystem: FileSystemKind::Xfs, root: false },
         SessionError::NoWriter { filesystem: FileSystemKind::Xfs, root: true },
+        SessionError::NoFuseToWrite {
+            filesystem: FileSystemKind::Ext,
+            lack: Lack { need: Need::Fuse, reason: LackReason::NoFusermount },
+        },
         SessionError::OnlyRead(FileSystemKind::Ntfs),
         SessionError::HiddenHit,
         SessionError::HostSecret(SecretFault::Form),
