@@ -125,6 +125,7 @@ advice! {
     RenameOrSkipUnfit = "rename-or-skip-unfit": "Rename them, or have the rest copied without them.",
     RemoveOldFirst = "remove-old-first": "There must be room for the old one and the new one: remove the old one first.",
     OtherNameOrForce = "other-name-or-force": "Choose another name, or have it overwritten.",
+    SkipExisting = "skip-existing": "What was copied before is there: have it left alone, and go on with the rest.",
     PutAsRoot { package: Option<String> } = "put-as-root":
         "The same as root writes to it, and so does a user who has this package, where there is one.",
     PutBeforeStays = "put-before-stays": "What was put before it stays in the volume.",

@@ -1,12 +1,12 @@
 //! Why files inside a volume could not be reached, sorted by whose fault it is.
 
-use keyway_error::{explain, explain_io};
+use keyway_error::{Advice, Kind, Meaning, explain, explain_io};
 use keyway_store::StoreError;
 use keyway_store::size::words;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
@@ -194,7 +194,7 @@ fn listed(first: &[PathBuf], count: usize) -> String {
 }
 
 explain! { FilesError, through Store {
-    Self::Host { path, source, .. } => { explain_io(source).about(path) },
+    Self::Host { path, source, .. } => { host(path, source) },
     Self::NoFileSystem => [NoFilesystem Contents, OpenAsDevice],
     Self::Unreadable(_) | Self::CanNotWrite(_) | Self::Unsupported(_) => [Unsupported Machine, MountVolume],
     Self::Unclean { checker: Self::CHKDSK } => [Unclean State, LetWindowsCheck],
@@ -226,6 +226,12 @@ explain! { FilesError, through Store {
     Self::RootFull { .. } => [NoSpace State, PutAsFolder],
     Self::Stopped { .. } => [Interrupted Stopped],
 } }
+
+/// What helps where this machine's side failed: of several files those before it are there.
+fn host(path: &Path, source: &io::Error) -> Meaning {
+    let meaning = explain_io(source).about(path);
+    if meaning.kind == Kind::NoSpace { meaning.advise(Advice::SkipExisting) } else { meaning }
+}
 
 impl FilesError {
     /// What checks an NTFS: Windows.
