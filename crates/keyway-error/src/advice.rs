@@ -183,6 +183,8 @@ advice! {
     LargestPim { most: u32 } = "largest-pim": "The largest PIM there is.",
     NameVolume = "name-volume": "Name the file or device that holds the volume.",
     MountPlain = "mount-plain": "The file system is not encrypted: mount it as it is.",
+    MountPlainAt { #[serde(with = "path_text")] path: PathBuf, offset: Option<u64>, bytes: Option<u64> } = "mount-plain-at":
+        "The file system is not encrypted: mount it as it is, of a disk's image from that offset on.",
     HasMetadata = "has-metadata":
         "A BitLocker volume's metadata is in it: if it is one whose first sector is lost, say that it is BitLocker's.",
     NameVolumeOrSearch = "name-volume-or-search": "The same, or look for what is left of a BitLocker volume.",

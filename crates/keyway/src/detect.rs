@@ -14,7 +14,7 @@ use keyway_store::{Caching, Store};
 pub use keyway_volume::Inspection;
 pub use keyway_volume::bitlocker::Locked;
 use keyway_volume::bitlocker::{self, BitLockerError, Warning};
-use keyway_volume::{HeaderChoice, VolumeError, inspect};
+use keyway_volume::{HeaderChoice, inspect};
 use std::path::Path;
 
 /// What a file or device looks like without a secret.
@@ -91,8 +91,9 @@ pub(crate) fn must_be_noise(path: &Path, arguments: &UnlockArguments) -> Result<
     if named || arguments.system_drive(path)?.is_some() {
         return Ok(());
     }
-    let reason = inspect(&look(path, arguments)?).ok().and_then(|seen| seen.not_a_volume);
-    reason.map_or(Ok(()), |reason| Err(about(path)(VolumeError::NotAVolume(reason))))
+    let store = look(path, arguments)?;
+    let reason = inspect(&store).ok().and_then(|seen| seen.not_a_volume);
+    reason.map_or(Ok(()), |reason| Err(store.not_a_volume(path, reason)))
 }
 
 /// Refuses, before anybody is asked for a secret, to change a BitLocker volume whose first sector is lost: nobody but who

@@ -13,8 +13,8 @@ use crate::unlock::{Family, Key, UnlockArguments};
 use crate::volume::{OpenOptions, Volume};
 use keyway_engine::Access;
 use keyway_store::{Caching, Store};
-use keyway_volume::Secrets as VeraCryptSecret;
 use keyway_volume::bitlocker::Secret;
+use keyway_volume::{NotAVolume, Secrets as VeraCryptSecret};
 use std::path::PathBuf;
 
 /// What opens a volume, and the hidden one in it that is to be protected.
@@ -231,6 +231,11 @@ impl<'a> LockedVolume<'a> {
 
     pub(crate) fn system_drive(&self) -> Result<Option<SystemDrive>, Error> {
         self.arguments.system_drive(&self.path)
+    }
+
+    /// That it is plainly no volume, and what helps.
+    pub fn not_a_volume(&self, reason: NotAVolume) -> Error {
+        self.to_look().map_or_else(|error| error, |store| store.not_a_volume(&self.path, reason))
     }
 
     /// Its medium, to look at.

@@ -9,7 +9,6 @@ use keyway::disk::{Disk, listed};
 use keyway::medium::{look_again, must_exist};
 use keyway::told;
 use keyway::{Caching, LockedVolume};
-use keyway_volume::VolumeError;
 
 /// Tell what a volume's header says, or what is seen from outside
 ///
@@ -64,7 +63,7 @@ fn outside(volume: &LockedVolume<'_>, out: Output) -> Result<(), Failure> {
         What::BitLocker(_) => out.result(&document, || words(path, &document)),
         // The other formats show nothing but noise, and that is worth telling.
         What::Noise(seen) => match &seen.not_a_volume {
-            Some(reason) => Err(Failure::from(VolumeError::NotAVolume(*reason)).about(path)),
+            Some(reason) => Err(volume.not_a_volume(*reason).into()),
             None => {
                 let facts = json!({"path": in_json(path), "store_bytes": seen.store_bytes});
                 out.result(&document, || said("info noise", &facts))

@@ -8,7 +8,7 @@ use crate::unlock::Family;
 use crate::volume::OpenOptions;
 use keyway_volume::bitlocker::ProtectorInfo;
 use keyway_volume::veracrypt::Derivation;
-use keyway_volume::{HashName, Info, VolumeError, inspect};
+use keyway_volume::{HashName, Info, inspect};
 use serde::Serialize;
 
 /// What opens a volume.
@@ -75,9 +75,10 @@ pub fn list(volume: &LockedVolume<'_>) -> Result<ListedProtectors, Error> {
         return Ok(ListedProtectors::BitLocker { key_protectors, auto_unlock_keys, warnings });
     }
     if !volume.sources.password.is_given() {
-        let seen = inspect(&volume.to_look()?).map_err(|e| volume.said(e))?;
+        let store = volume.to_look()?;
+        let seen = inspect(&store).map_err(|e| volume.said(e))?;
         if let Some(reason) = seen.not_a_volume {
-            return Err(volume.said(VolumeError::NotAVolume(reason)));
+            return Err(store.not_a_volume(&volume.path, reason));
         }
         let key_protectors = [ListedSecret::Unknown { id: "0", kind: "password" }];
         return Ok(ListedProtectors::VeraCrypt { key_protectors, warnings: Vec::new() });

@@ -13,7 +13,7 @@ use keyway_engine::Access;
 use keyway_fs::{Container, FoundFileSystem};
 use keyway_store::{Caching, Store};
 use keyway_volume::bitlocker::{self, BitLockerError, Conversion, Method};
-use keyway_volume::{VolumeError, inspect};
+use keyway_volume::inspect;
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -279,7 +279,7 @@ impl VolumeStatus {
             let plain = FoundFileSystem::find(&store).is_ok_and(|found| found.is_some());
             let seen = inspect(&store).map_err(about(path))?;
             if let Some(reason) = seen.not_a_volume.filter(|_| !plain) {
-                return Err(about(path)(VolumeError::NotAVolume(reason)));
+                return Err(store.not_a_volume(path, reason));
             }
             let told = |words| if plain { words } else { "Unknown" };
             return Ok(Self {
