@@ -23,6 +23,7 @@ mod words;
 use args::Cli;
 use failure::{Exit, Failure};
 use keyway::shown;
+use keyway_error::Explain;
 use output::Output;
 use std::ffi::OsString;
 use std::io::Write;
@@ -42,11 +43,12 @@ fn main() -> ExitCode {
     progress::be_told(cli.progress, cli.quiet);
     let done = harden().and_then(|()| log(cli.log)).and_then(|()| {
         let verb = keyway::logged_to().map(|_| usage::command_of(&words).0);
-        let log = |ended| verb.iter().for_each(|verb| keyway::log_verb(verb, ended));
+        let volume = verb.as_ref().and_then(|_| usage::volume_of(&words)).map(PathBuf::from);
+        let log = |ended| verb.iter().for_each(|verb| keyway::log_verb(verb, volume.as_deref(), ended));
         log(None);
         let run = || cli.verb.run(out).map_err(|failure| usage::named(failure, &words));
         let done = asking::in_tries(run, |failure| Output { json: false, ..out }.failure(failure));
-        log(Some(done.as_ref().copied().map_err(|failure| failure.kind.word())));
+        log(Some(done.as_ref().copied().map_err(|failure| failure as &dyn Explain)));
         keyway::lost_log().iter().for_each(|why| out.warn(why));
         done
     });

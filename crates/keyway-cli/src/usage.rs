@@ -210,9 +210,14 @@ pub(crate) fn named(mut failure: Failure, words: &[OsString]) -> Failure {
 
 /// Advice whose commands name the volume or device that this command line names.
 fn filled(advice: &str, words: &[OsString]) -> String {
-    let given = parsed(words).map(|(_, given)| given);
-    let raw = |id| given.as_ref()?.try_get_raw(id).ok()??.next();
-    ["volume", "device"].into_iter().find_map(raw).map_or_else(|| advice.to_owned(), |it| naming(advice, it))
+    volume_of(words).map_or_else(|| advice.to_owned(), |it| naming(advice, &it))
+}
+
+/// The volume or device that this command line names.
+pub(crate) fn volume_of(words: &[OsString]) -> Option<OsString> {
+    let (_, given) = parsed(words)?;
+    let raw = |id| given.try_get_raw(id).ok()??.next();
+    ["volume", "device"].into_iter().find_map(raw).map(OsStr::to_owned)
 }
 
 /// The verb of a command line that is right, and what it was given.

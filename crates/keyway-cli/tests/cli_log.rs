@@ -81,6 +81,22 @@ fn what_could_not_be_read_is_logged_by_its_place_and_length() {
 }
 
 #[test]
+fn what_failed_is_logged_with_its_volume_and_why_and_nothing_that_may_be_a_secret() {
+    let cli = Cli::new();
+    let digits = ["123456"; 8].join("-");
+    cli.ends(1, "cat @nosuch.hc --log @log");
+    std::fs::write(cli.path("plain"), "a text\n".repeat(9000)).expect("written");
+    cli.ends(4, "cat @plain --log @log");
+    cli.run(&format!("cat @plain --format bitlocker --recovery-password {digits} --log @log"));
+    let log = std::fs::read_to_string(cli.path("log")).expect("text");
+    for (name, why) in [("nosuch.hc", "not-found (could not open"), ("plain", "not-a-volume (")] {
+        let said = format!("ERROR keyway cat: {}: {why}", cli.path(name).display());
+        assert!(log.contains(&said), "{said}\n{log}");
+    }
+    assert!(log.contains("No such file") && !log.contains(&digits), "{log}");
+}
+
+#[test]
 fn every_verb_is_in_the_log_and_no_secret_is() {
     let tools = ["mkfs.ext4", "mkfs.fat", "resize2fs"].map(require_tool);
     if tools.iter().any(Option::is_none) {

@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use crate::shown::{line, shown};
-use keyway_error::Explain;
+use keyway_error::{Explain, Fault, Meaning};
 use keyway_fs::calendar;
 use keyway_store::is_no_text;
 use log::{LevelFilter, Log, Metadata, Record};
@@ -79,13 +79,25 @@ pub(crate) fn step<T>(
     came
 }
 
-/// A verb of a front begins, or has ended: well, or by that kind of failure. Only what the front itself calls it is written, no word
-/// that was typed.
-pub fn log_verb(verb: &str, ended: Option<Result<(), &str>>) {
+/// A verb of a front begins, or has ended: well, or by that failure, at the volume or device that was named.
+pub fn log_verb(verb: &str, volume: Option<&Path>, ended: Option<Result<(), &dyn Explain>>) {
     match ended {
         None => log::info!("{verb}: begins"),
         Some(Ok(())) => log::info!("{verb}: ended"),
-        Some(Err(kind)) => log::error!("{verb}: {kind}"),
+        Some(Err(failure)) => log::error!("{verb}: {}", failed(volume, failure)),
+    }
+}
+
+/// What failed, and why. What was typed in the wrong place may be a secret: of a wrong word, and of what is not there and no
+/// volume, only the kind is written.
+fn failed(volume: Option<&Path>, failure: &dyn Explain) -> String {
+    let Meaning { kind, fault, path, .. } = failure.explain();
+    let named = volume.map(|volume| format!("{}: ", shown(volume))).unwrap_or_default();
+    let is_known = path.is_none_or(|path| Some(&*path) == volume || path.exists());
+    match fault {
+        Fault::Request | Fault::Secret => format!("{named}{}", kind.word()),
+        _ if !is_known => format!("{named}{}", kind.word()),
+        _ => format!("{named}{} ({failure})", kind.word()),
     }
 }
 
