@@ -2,7 +2,7 @@
 
 use super::{Asks, InsideVolume, NotDone, absolute, in_json, is_none, no_path};
 use crate::error::{Error, Misuse};
-use crate::key_file::must_have_folder;
+use crate::key_file::{must_have_folder, must_take_files};
 use crate::log_file;
 use keyway_fs::files::{Entry, EntryKind, Existing, Files, FilesError, Pattern, Taken, parse};
 use serde::Serialize;
@@ -63,7 +63,8 @@ impl Destination {
     /// What a person means by `to`: a folder that is there, in which it gets its `own` name, or a new name.
     ///
     /// # Errors
-    /// It has no name of its own, or `to` ends in none; there is something of that name that is in the way, or no folder for it.
+    /// It has no name of its own, or `to` ends in none; there is something of that name that is in the way, no folder for it, or one
+    /// that takes no files of this user's.
     pub fn find(to: &Path, own: Option<&OsStr>, existing: Existing) -> Result<Self, Error> {
         let found = Self::meant(to, own, existing)?;
         let path = found.folder.join(&found.name);
@@ -74,7 +75,9 @@ impl Destination {
             Ok(about) if (found.own || !about.is_dir()) && !existing.may_be_there() => {
                 Err(FilesError::InTheWay(path).into())
             }
-            _ => Ok(found),
+            Ok(_) => Ok(found),
+            // Whether one may be made is known before anybody is asked for a password.
+            Err(_) => must_take_files(&path).map(|()| found),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::name::ProtectorName;
 use crate::disk::Part;
 use crate::error::{Error, Misuse};
-use crate::key_file::NewKeyFile;
+use crate::key_file::{NewKeyFile, must_be_new};
 use crate::locked::LockedVolume;
 use crate::searching::Searched;
 use crate::unlock::Family;
@@ -70,12 +70,13 @@ impl NewSecret {
 }
 
 impl<'a> Protectors<'a> {
-    /// Opens the volume, to look at what its keys tell.
+    /// Opens the volume, to look at what its keys tell. A recovery password may be to go to that new file.
     ///
     /// # Errors
-    /// It is no BitLocker volume, can't be read, or nothing that was named or answered opens it.
-    pub fn look(volume: &'a LockedVolume<'a>) -> Result<Self, Error> {
+    /// It is no BitLocker volume, can't be read, or nothing that was named or answered opens it; or there can't be that file.
+    pub fn look(volume: &'a LockedVolume<'a>, to: Option<&Path>) -> Result<Self, Error> {
         only_bitlocker(volume)?;
+        to.map_or(Ok(()), must_be_new)?;
         Self::open(volume, Access::ReadOnly)
     }
 
