@@ -499,6 +499,10 @@ fn where_nothing_writes_to_it_the_package_or_root_is_named() {
         if volume(&cli, kind, size, |_| ()).is_none() {
             continue;
         }
+        if kind == "xfs" {
+            let mounts = "with the options that you gave: sudo keyway open";
+            cli.fails(5, "unsupported", mounts, &format!("ls @volume {WITH}"));
+        }
         let script = "fails $K put volume pw $W >said 2>&1; cat said; fails sh -c 'ls run | grep -v lock'";
         let Some(said) = as_user(&cli, &["fuse2fs", "ntfs-3g"], script) else { return };
         let told = format!("nothing here writes to {shown} without root");
