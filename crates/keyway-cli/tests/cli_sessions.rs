@@ -323,7 +323,7 @@ fn why_a_volume_was_not_closed_cleanly_is_told() {
         assert!(text(&cli.ends(0, "status").stdout).contains(why));
         if protect.is_empty() {
             drop(file);
-            cli.fails(1, "medium", "File too large", "close @v");
+            cli.fails(1, "failed", "File too large", "close @v");
         } else {
             file.write_all_at(&[1; 4096], 15 << 20).expect_err("there is the hidden volume");
             drop(file);
