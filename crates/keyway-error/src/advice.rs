@@ -188,6 +188,8 @@ advice! {
     CopyInFull = "copy-in-full": "Copy it again in full: what opens it lies in the part that is missing.",
     RestoreFromFileOrMakeOne = "restore-from-file-or-make-one": "From a backup file; the header in front makes one.",
     RestoreFromBackup = "restore-from-backup": "From the volume's own backup, or a file.",
+    OwnBackupOrWhole = "own-backup-or-whole":
+        "Take the volume's own backup; where this is that, the volume was cut: copy it again in full.",
     RestoreFromFile = "restore-from-file": "From a backup file.",
     RestoreHeader = "restore-header": "Restore the header.",
     RestoreFromThis = "restore-from-this": "It is a header backup: restore the volume's header from it.",
@@ -388,6 +390,7 @@ advice! {
     FileSizeRestored = "file-size-restored": "Nothing was converted, and the file has the size again that it had.",
     FileStaysLarger { why: String } = "file-stays-larger": "Nothing was converted; the file is larger than it was.",
     ReadWorkloads = "read-workloads": "What a workload may say.",
+    SmallerForModel { option: String } = "smaller-for-model": "A modelled drive keeps less than that: make the test smaller.",
     ListWorkloads = "list-workloads": "See which workloads there are.",
     ReadTraces = "read-traces": "What a trace may be.",
     WriteTarget = "write-target": "How a target is written.",
@@ -496,6 +499,8 @@ advice! {
     RepeatToFinish = "repeat-to-finish": "The same again, with the same secrets: it goes on where it was cut.",
     GiveOwnersSecret = "give-owners-secret": "The owner's.",
     GivePasswordFile = "give-password-file": "Name a file that holds one.",
+    AuthenticateAsRangesUser = "authenticate-as-ranges-user":
+        "The range belongs to a user alone: do it as that one.",
     AuthenticateAsAdministrator = "authenticate-as-administrator": "Do it as an administrator, or get the right from one.",
     NameAnotherAuthority = "name-another-authority": "As somebody else.",
     WaitAMinute = "wait-a-minute": "Wait, and try again.",

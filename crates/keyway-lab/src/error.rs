@@ -91,6 +91,14 @@ pub enum LabError {
     /// What is asked for does not go together.
     #[error("{0}")]
     Unsuited(String),
+    /// A modelled drive does not keep all that is written to it.
+    #[error("a modelled drive keeps 1 GiB of what is written to it, which is too little {what}")]
+    LargerThanModel {
+        /// For what.
+        what: &'static str,
+        /// The option that makes it less.
+        option: &'static str,
+    },
     /// What should go on was measured in another way than it is asked for now.
     #[error("what should go on was measured {0}: give it the options that it had")]
     MeasuredOtherwise(&'static str),
@@ -194,6 +202,7 @@ explain! { LabError, through Attach | Store | Device | Trace {
     Self::NoFolder(_) => [Usage Request, NameMountedFolders],
     Self::NeverUnlocked => [Usage Request, CompareFormats],
     Self::Unsuited(_) => [Request, ListWorkloads],
+    Self::LargerThanModel { option, .. } => [Request, SmallerForModel { option: (*option).to_owned() }],
     Self::MeasuredOtherwise(_) => [Request, NameSavedResults],
     Self::TooSmall { .. } => [TooSmall State, LargerOrSmallerTest],
     Self::WouldDestroy { .. } => [WouldDestroy Request, DestroyData],

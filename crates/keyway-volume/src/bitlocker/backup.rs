@@ -290,14 +290,15 @@ impl HeaderBackup {
     /// It is one.
     pub fn must_suit(&self, store: &dyn Store) -> Result<(), BackupError> {
         let present = Metadata::read(store).ok();
-        if store.size() != self.volume_bytes {
-            let (backup, present) = (self.volume_bytes, store.size());
-            return Err(BackupError::OtherSize { backup, present });
-        }
+        // Whose it is, before how large that one is: a volume that is all there is never told as cut.
         let backup = self.block.dataset.volume;
         let other = present.as_ref().map(|p| p.block().dataset.volume).filter(|there| *there != backup);
         if let Some(present) = other {
             return Err(BackupError::OtherVolume { backup, present });
+        }
+        if store.size() != self.volume_bytes {
+            let (backup, present) = (self.volume_bytes, store.size());
+            return Err(BackupError::OtherSize { backup, present });
         }
         // Protectors come and go, the sealed data key stays as it is.
         let data_key = |block: &Block| block.dataset.entries.sealed(role::DATA_KEY).cloned();

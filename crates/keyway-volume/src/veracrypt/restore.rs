@@ -9,11 +9,11 @@
 use super::change::{other_copy, rewrite, same_seal};
 use super::change_error::ChangeError;
 use super::create_header::{Seal, get};
-use super::header::Header;
-use super::header_location::{HEADER_BYTES, HEADER_SPACE_BYTES, HeaderLocation};
+use super::header::{Header, HeaderFault};
+use super::header_location::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADER_SPACE_BYTES, HeaderLocation};
 use super::plain_sectors::Plain;
 use super::unlock::{HeaderChoice, OpenedHeader, UnlockRequest, unlock};
-use crate::VolumeError;
+use crate::{VolumeError, inspect};
 use crate::overlay::Overlay;
 use keyway_engine::Layout;
 use keyway_fs::Superblock;
@@ -67,6 +67,32 @@ fn not_narrowed(error: VolumeError) -> VolumeError {
     }
 }
 
+/// What it means that no copy is at the end: where there may be a header in front, it is a volume all the same.
+fn blank_copy(store: &dyn Store, error: VolumeError) -> ChangeError {
+    let is_volume = || inspect(store).is_ok_and(|seen| seen.not_a_volume.is_none());
+    match error {
+        VolumeError::NotAVolume(why) if is_volume() => ChangeError::BlankCopy(why),
+        other => other.into(),
+    }
+}
+
+/// What it means that a backup's volume ends behind the medium: that was cut where its own header says the same, and else the
+/// backup is another volume's.
+fn of_another_size(store: &dyn Store, own: &UnlockRequest<'_>, error: VolumeError) -> ChangeError {
+    let ends = |error: &VolumeError| match error {
+        VolumeError::DamagedHeader { fault: HeaderFault::BeyondEnd { end, .. }, .. } => Some(*end),
+        _ => None,
+    };
+    let Some(end) = ends(&error) else { return error.into() };
+    match unlock(store, own) {
+        Err(cut) if ends(&cut) == Some(end) => error.into(),
+        _ => {
+            let (backup, present) = (end.saturating_add(BACKUP_GROUP_BYTES), store.size());
+            ChangeError::OtherVolumesSize { backup, present }
+        }
+    }
+}
+
 /// Restores the header that the secret of `request` opens in the backup: the outer volume's or the
 /// hidden one's. The secret is the one at the time of the backup, and opens the volume from then
 /// on. From a file both copies are written; the embedded copy restores the main header only.
@@ -83,15 +109,19 @@ pub fn header_restore(
     let alone = |header, system| UnlockRequest { header, system, protect_hidden: None, ..*request };
     let unlocked = match from {
         RestoreFrom::Embedded if request.system => return Err(ChangeError::NoCopy),
-        RestoreFrom::Embedded => unlock(store, &alone(HeaderChoice::Backup, false)).map_err(not_narrowed)?,
+        RestoreFrom::Embedded => unlock(store, &alone(HeaderChoice::Backup, false))
+            .map_err(not_narrowed)
+            .map_err(|e| blank_copy(store, e))?,
         RestoreFrom::File(path) => {
             let backup = read_backup(path)?;
             let system = backup.len() as u64 == SYSTEM_BACKUP_BYTES;
             if system && request.system_header.is_some() {
                 return Err(ChangeError::SystemElsewhere);
             }
-            unlock(&with_backup(store, backup), &alone(HeaderChoice::Primary, system))
-                .map_err(not_narrowed)?
+            let own = alone(HeaderChoice::Primary, system);
+            unlock(&with_backup(store, backup), &own)
+                .map_err(not_narrowed)
+                .map_err(|e| of_another_size(store, &own, e))?
         }
     };
     let opened = unlocked.opened();

@@ -9,7 +9,7 @@ use crate::secrets::{Subject, Wanted};
 use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_engine::Access;
-use keyway_volume::bitlocker::{HeaderBackup, UnlockRequest};
+use keyway_volume::bitlocker::{BackupError, HeaderBackup, UnlockRequest};
 use keyway_volume::veracrypt::{self, HeaderLocation, KeysGuard, RestoreFrom};
 use serde::Serialize;
 use std::iter;
@@ -91,9 +91,12 @@ pub fn restore<'a>(
             let backup = HeaderBackup::read(file)?;
             if !other_keys {
                 let store = volume.to_look()?;
-                // What was cut is told as that first.
-                backup.look(&store).map_err(|e| volume.said(e))?;
-                backup.must_suit(&store).map_err(|e| volume.said(e))?;
+                let suits = backup.must_suit(&store);
+                // What was cut is told as that first, but for another volume's backup, which may be of a larger one.
+                if !matches!(suits, Err(BackupError::OtherVolume { .. })) {
+                    backup.look(&store).map_err(|e| volume.said(e))?;
+                }
+                suits.map_err(|e| volume.said(e))?;
             }
             Origin::BitLocker(Box::new(backup))
         }

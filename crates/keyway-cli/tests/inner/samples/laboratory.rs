@@ -55,6 +55,7 @@ pub(super) fn laboratory() -> Vec<Failure> {
         E::ReadOnly(name()),
         E::NoSpace { what: name(), needed: 4096 },
         E::Unsuited("nothing is left of oltp with these options".to_owned()),
+        E::LargerThanModel { what: "to verify it", option: "--size 1G" },
         E::MeasuredOtherwise("on another drive"),
         E::System { doing: "write", path: "report.html".into(), source: io(13) },
         E::Folder("reports".into()),

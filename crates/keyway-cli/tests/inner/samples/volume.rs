@@ -304,6 +304,8 @@ pub(super) fn changing() -> Vec<Failure> {
         E::OtherMasterKeys,
         E::NothingShown,
         E::OtherSize { backup: 4096, now: 8192 },
+        E::OtherVolumesSize { backup: 8192, present: 4096 },
+        E::BlankCopy(keyway_volume::NotAVolume::Zeros),
         E::NoCopy,
         Change::Make(ProtectError::PasswordLength(3)),
         Change::Make(ProtectError::Stopped),
