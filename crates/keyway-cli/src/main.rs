@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     let out = Output { json: cli.json, yes: cli.yes, verbose: cli.verbose };
     output::be_quiet(cli.quiet);
     progress::be_told(cli.progress, cli.quiet);
-    let done = harden().and_then(|()| log(cli.log)).and_then(|()| {
+    let done = harden().and_then(|()| log(cli.log, &words)).and_then(|()| {
         let verb = keyway::logged_to().map(|_| usage::command_of(&words).0);
         let log = |ended| verb.iter().for_each(|verb| keyway::log_verb(verb, ended));
         log(None);
@@ -79,9 +79,10 @@ fn harden() -> Result<(), Failure> {
 }
 
 /// Logs to the file that was named, or to the variable's.
-fn log(named: Option<PathBuf>) -> Result<(), Failure> {
+fn log(named: Option<PathBuf>, words: &[OsString]) -> Result<(), Failure> {
     let variable = || std::env::var_os("KEYWAY_LOG").filter(|named| !named.is_empty()).map(PathBuf::from);
-    Ok(named.or_else(variable).map_or(Ok(()), |path| keyway::log_to(&path))?)
+    let logged = named.or_else(variable).map_or(Ok(()), |path| keyway::log_to(&path));
+    logged.map_err(|error| usage::named(error.into(), words))
 }
 
 /// Help and version go to standard output; wrong words are told with exit code 2.

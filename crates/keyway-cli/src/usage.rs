@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgMatches, Command, CommandFactory, Error};
 use keyway::favourites;
 use keyway::shown::line;
-use keyway::spelled::{bare, first_paragraph, is_near, trimmed};
+use keyway::spelled::{bare, first_paragraph, is_near, path_in, trimmed};
 use keyway::told::{naming, qualified};
 use keyway_attach::path_text::value as in_json;
 use keyway_error::{Advice, Kind};
@@ -240,10 +240,10 @@ fn option_naming(path: &Path, words: &[OsString]) -> Option<String> {
             if name.contains("[TO]") && last.is_some_and(names) { "TO".to_owned() } else { bare(&name) }
         })
     };
-    let within = |word: &OsStr| Path::new(word).parent() == Some(path);
+    let within = |word: &OsStr| path_in(word).parent() == Some(path);
     // Nothing lies in a file: whatever is named there is the wrong one.
     let first = path.is_file().then(|| find(&within)).flatten();
-    first.or_else(|| find(&|word| word == path)).or_else(|| find(&within))
+    first.or_else(|| find(&|word| path_in(word) == path)).or_else(|| find(&within))
 }
 
 #[cfg(test)]

@@ -191,6 +191,11 @@ impl LabError {
     }
 }
 
+/// The same about a path; a word that stands in its place for what is no file is none.
+fn at(path: &Path, meaning: Meaning) -> Meaning {
+    if path.components().nth(1).is_some() { meaning.about(path) } else { meaning }
+}
+
 explain! { LabError, through Attach | Store | Device | Trace {
     Self::Workload { .. } => [Workload Request, ReadWorkloads],
     Self::NoSuchWorkload(_) => [NoSuchWorkload Request, ListWorkloads],
@@ -209,13 +214,13 @@ explain! { LabError, through Attach | Store | Device | Trace {
     Self::InUse { .. } => [Busy InUse, FreeItOrFolder],
     Self::ReadOnly(_) => [NotPermitted Machine, NameWritable],
     Self::NoSpace { .. } => [NoSpace State, FreeSomeOrSmallerTest],
-    Self::Io { source, .. } => { Meaning::of(match explain_io(source).fault {
+    Self::Io { path, source, .. } => { at(path, Meaning::of(match explain_io(source).fault {
         fault @ (Fault::Machine | Fault::InUse) if source.kind() != io::ErrorKind::OutOfMemory => fault,
         _ => Fault::Medium,
-    }).advise_each(explain_io(source).advice) },
-    Self::System { source, .. } => { explain_io(source) },
-    Self::Folder(_) => [Usage Request, NameFileInFolder],
-    Self::NotADocument { .. } => [NotADocument State, NameSavedResults],
+    }).advise_each(explain_io(source).advice)) },
+    Self::System { path, source, .. } => { at(path, explain_io(source)) },
+    Self::Folder(path) => [Usage Request, NameFileInFolder; path],
+    Self::NotADocument { path, .. } => [NotADocument State, NameSavedResults; path],
     Self::NoSuchModel(_) => [Usage Request, ListModels],
     Self::Model(ModelError::Range { .. }) => [Usage Request, CompareModel],
     Self::Model(_) => [Request, ListModels],

@@ -68,7 +68,19 @@ pub fn must_exist(path: &Path) -> Result<(), Error> {
     File::open(path).map(drop).map_err(failed)
 }
 
-/// The same of a drive, and of a file that is no volume's.
+/// The same of a drive, whose own device may be one for characters.
+///
+/// # Errors
+/// As [`must_exist`].
+pub(crate) fn must_be_a_drive(path: &Path) -> Result<(), Error> {
+    let failed = |e| Error::system("open", path, e);
+    if path.metadata().map_err(failed)?.file_type().is_char_device() {
+        return File::open(path).map(drop).map_err(failed);
+    }
+    must_exist(path)
+}
+
+/// The same of a file that is no volume's.
 ///
 /// # Errors
 /// As [`must_exist`].
@@ -78,10 +90,7 @@ pub(crate) fn must_be_readable(path: &Path) -> Result<(), Error> {
     if kind.is_dir() {
         return Err(Error::Folder(path.to_owned()));
     }
-    // A drive's own device may be one for characters.
-    if !kind.is_char_device() {
-        must_be_suitable(path)?;
-    }
+    must_be_suitable(path)?;
     File::open(path).map(drop).map_err(failed)
 }
 

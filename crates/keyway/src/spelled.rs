@@ -184,6 +184,13 @@ pub fn address(text: &OsStr) -> Result<NbdAddress, String> {
     socket_address(at).map(NbdAddress::Tcp).map_err(port)
 }
 
+/// The path in an address, where it is a socket's or a device's; else the word itself.
+pub fn path_in(address: &OsStr) -> &Path {
+    let bytes = address.as_bytes();
+    let known = ["unix:", "device:", "swtpm:path="].iter().find_map(|kind| bytes.strip_prefix(kind.as_bytes()));
+    Path::new(OsStr::from_bytes(known.unwrap_or(bytes)))
+}
+
 /// An address and port of a network.
 ///
 /// # Errors
@@ -260,6 +267,8 @@ mod tests {
     #[test]
     fn addresses() {
         assert_eq!(address(OsStr::new("unix:/tmp/s")), Ok(NbdAddress::Unix("/tmp/s".into())));
+        assert_eq!(path_in(OsStr::new("unix:/tmp/s")), Path::new("/tmp/s"));
+        assert_eq!(path_in(OsStr::new("/tmp/s")), Path::new("/tmp/s"));
         let tcp = |text: &str| address(OsStr::new(text)).map(|a| format!("{a:?}"));
         assert_eq!(tcp("tcp:127.0.0.1:10809"), Ok("Tcp(127.0.0.1:10809)".to_owned()));
         assert_eq!(tcp("tcp:localhost:1"), Ok("Tcp(127.0.0.1:1)".to_owned()));

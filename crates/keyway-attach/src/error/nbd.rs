@@ -43,7 +43,7 @@ pub enum NbdError {
 explain! { NbdError {
     Self::Remote(_) => [Failed State, LoopbackOrTls],
     Self::Certificates { path, .. } => [State, NameCertificates; path],
-    Self::InUse(path) => [State, CloseOrOtherPath; path],
+    Self::InUse(path) => [InUse, CloseOrOtherPath; path],
     Self::NotASocket(path) => [State, OtherPath; path],
     Self::System { source, .. } => { not_served(source) },
 } }
