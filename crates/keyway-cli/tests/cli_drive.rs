@@ -697,7 +697,7 @@ fn what_needs_no_secret_asks_for_none_and_who_may_not_see_is_told() {
     let told = String::from_utf8_lossy(&release.stdout).into_owned();
     assert!(told.contains("Where ranges of their own were set up"), "{told}");
     // Its file is no volume.
-    for words in ["open @drive", "erase @drive --yes", "ls @drive"] {
+    for words in ["open @drive", "erase @drive --yes", "ls @drive", "encrypt @drive --dry-run", "decrypt @drive --dry-run"] {
         cli.fails(4, "not-a-volume", "keyway drive emulate", words);
     }
 }
