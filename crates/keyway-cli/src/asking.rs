@@ -57,6 +57,10 @@ impl Secrets for Terminal {
         };
         answer.map(Some).map_err(Error::answer)
     }
+
+    fn can_answer(&self) -> bool {
+        prompt::is_possible()
+    }
 }
 
 fn twice(what: &str, asked: &Question<'_>) -> Result<SecretBytes, Failure> {

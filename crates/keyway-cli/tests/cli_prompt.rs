@@ -121,6 +121,27 @@ fn a_wrong_password_may_be_typed_three_times() {
     assert_eq!(told.expect("text").matches("one of them is wrong").count(), 1);
 }
 
+/// A BitLocker volume has no PIM: the password that it gets instead is asked for, where somebody can be.
+#[test]
+fn a_bitlocker_volume_that_a_volume_with_a_pim_becomes_asks_for_its_password() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.ends(0, "create @v --size 64M --quick --pim 1 --password-file @pw");
+    let words = "encrypt @v --reencrypt --format bitlocker --pim 1 --no-recovery-password --yes";
+    let words = format!("{words} --password-file @pw");
+    let Some(typed) = Typed::new(&cli, &format!("{words} --dry-run")) else { return };
+    let (code, shown) = typed.end();
+    assert!(code == Some(0) && shown.contains("Nothing was done."), "{code:?}: {shown}");
+    let mut typed = Typed::new(&cli, &words).expect("script");
+    for question in ["New password of v: ", "The same again: "] {
+        typed.answer(question, "another-one-of-twenty\r");
+    }
+    let (code, shown) = typed.end();
+    assert_eq!(code, Some(0), "{shown}");
+    cli.keyway.secret("new", "another-one-of-twenty");
+    cli.ends(0, "cat @v --length 1 --password-file @new");
+}
+
 #[test]
 fn a_new_password_is_asked_for_when_the_old_one_was_right() {
     let cli = Cli::new();

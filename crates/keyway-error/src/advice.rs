@@ -379,6 +379,7 @@ advice! {
         "Nothing of it is encrypted yet: make it that small again, and go on.",
     NewKeysOnly = "new-keys-only": "What opens a volume is out of place; where new keys go can be said.",
     LeaveOutToGo = "leave-out-to-go": "Leave the To Go layout out.",
+    GiveThemToTheNew = "give-them-to-the-new": "They are the new volume's.",
     GiveNewPasswordOrNone = "give-new-password-or-none": "Give the new volume a password of its own, or none.",
     NameRecoveryFileOrNone = "name-recovery-file-or-none": "Have the recovery password in a file, or none.",
     GiveOneFromAFile = "give-one-from-a-file": "Give one of the two passwords from a file.",

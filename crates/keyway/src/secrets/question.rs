@@ -16,6 +16,11 @@ pub trait Secrets {
     /// # Errors
     /// Whatever went wrong while asking: [`Error::answer`].
     fn answer(&self, question: &Question<'_>) -> Result<Option<SecretBytes>, Error>;
+
+    /// Whether anybody can be asked: what could not be had is refused before anything else is done.
+    fn can_answer(&self) -> bool {
+        true
+    }
 }
 
 /// What is asked for, and of what.
@@ -92,6 +97,10 @@ impl Secrets for () {
     fn answer(&self, _: &Question<'_>) -> Result<Option<SecretBytes>, Error> {
         Ok(None)
     }
+
+    fn can_answer(&self) -> bool {
+        false
+    }
 }
 
 impl Secrets for SecretBytes {
@@ -103,5 +112,9 @@ impl Secrets for SecretBytes {
 impl<S: Secrets + ?Sized> Secrets for &S {
     fn answer(&self, question: &Question<'_>) -> Result<Option<SecretBytes>, Error> {
         (**self).answer(question)
+    }
+
+    fn can_answer(&self) -> bool {
+        (**self).can_answer()
     }
 }
