@@ -350,8 +350,12 @@ fn ranges() {
     let text = cli.ends(0, &format!("drive range list @drive {ADMIN}")).stdout;
     assert!(String::from_utf8_lossy(&text).contains("4 MiB"));
     // A range is named, since the rest of the drive stays as it was.
-    let told = |words: &str| String::from_utf8_lossy(&cli.ends(0, &format!("drive {words} {ADMIN}")).stdout).into_owned();
-    assert!(told("unlock @drive --range 0 --range 1").contains(", range 0, 1: unlocked for reading and writing"));
+    let told = |words: &str| {
+        String::from_utf8_lossy(&cli.ends(0, &format!("drive {words} {ADMIN}")).stdout).into_owned()
+    };
+    assert!(
+        told("unlock @drive --range 0 --range 1").contains(", range 0, 1: unlocked for reading and writing")
+    );
     assert!(told("unlock @drive").contains(" is unlocked for reading and writing, as "));
     cli.ends(0, &format!("drive range disable @drive 1 {ADMIN}"));
     let list = cli.json(0, &format!("drive range list @drive {ADMIN}"));
@@ -697,7 +701,13 @@ fn what_needs_no_secret_asks_for_none_and_who_may_not_see_is_told() {
     let told = String::from_utf8_lossy(&release.stdout).into_owned();
     assert!(told.contains("Where ranges of their own were set up"), "{told}");
     // Its file is no volume.
-    for words in ["open @drive", "erase @drive --yes", "ls @drive", "encrypt @drive --dry-run", "decrypt @drive --dry-run"] {
+    for words in [
+        "open @drive",
+        "erase @drive --yes",
+        "ls @drive",
+        "encrypt @drive --dry-run",
+        "decrypt @drive --dry-run",
+    ] {
         cli.fails(4, "not-a-volume", "keyway drive emulate", words);
     }
 }

@@ -84,7 +84,17 @@ fn no_volume_is_made_where_only_a_plan_is_wanted() {
     );
     cli.ends(0, &format!("create @v --size 1M --quick {WITH}"));
     assert_eq!(plan(&cli, "create @v --hidden 256K")["loses"], "outer-end");
-    assert_eq!(plan(&cli, "create @v --size 2M --force")["loses"], "file");
+    let over = plan(&cli, "create @v --size 2M --force");
+    assert_eq!(
+        (&over["loses"], &over["there"]),
+        (&"file".into(), &"noise, as an encrypted volume is".into())
+    );
+    if cli.make("plain", 8 << 20, "mkfs.ext4", &["-q", "-F", "-L", "PHOTOS"]).is_some() {
+        let words = "create @plain --size 2M --force --dry-run";
+        let told = String::from_utf8(cli.ends(0, words).stdout).expect("text");
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains("There now: the ext4 file system \"PHOTOS\" of 8 MiB."), "{told}");
+    }
     let exists = cli.json(1, "create @v --size 2M --dry-run");
     assert_eq!(exists["error"]["kind"], "exists", "{exists}");
 }

@@ -333,7 +333,7 @@ fn creating_loses_nothing() {
     }
     cli.refused(
         "usage",
-        "v will be replaced; everything in it will be lost",
+        "v will be replaced; everything in it will be lost. There now: noise, as an encrypted volume is.",
         &format!("create @v --size 1M --quick --force {with}"),
     );
     assert_eq!(std::fs::read(cli.path("v")).expect("the volume"), before);

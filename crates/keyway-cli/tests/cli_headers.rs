@@ -194,7 +194,12 @@ fn a_larger_volumes_backup_is_told_as_that() {
         cli.ends(0, &format!("create @{name} --size {size} --format bitlocker --quick --no-recovery-password --password-file @pw"));
     }
     cli.ends(0, "header backup @large-b @m");
-    cli.fails(1, "other-volume", "is that of the volume", "header restore @small-b @m --password-file @pw --yes");
+    cli.fails(
+        1,
+        "other-volume",
+        "is that of the volume",
+        "header restore @small-b @m --password-file @pw --yes",
+    );
 }
 
 /// After a resize that was killed there is no copy at the end: the header in front makes another.
@@ -209,7 +214,10 @@ fn a_blank_copy_is_no_reason_to_call_it_no_volume() {
     let told = cli.json(4, &format!("header restore @v {with} --yes"));
     let (kind, hint) = (&told["error"]["kind"], told["error"]["hint"].as_str().expect("a hint"));
     assert_eq!(kind, "damaged", "{told}");
-    assert!(told["error"]["message"].as_str().is_some_and(|m| m.contains("at the end opens with nothing")), "{told}");
+    assert!(
+        told["error"]["message"].as_str().is_some_and(|m| m.contains("at the end opens with nothing")),
+        "{told}"
+    );
     assert!(hint.contains("keyway header backup") && hint.contains("keyway header restore"), "{hint}");
     cli.ends(0, &format!("header backup @v @h {with}"));
     cli.ends(0, &format!("header restore @v @h {with} --yes"));

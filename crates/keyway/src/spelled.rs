@@ -187,7 +187,8 @@ pub fn address(text: &OsStr) -> Result<NbdAddress, String> {
 /// The path in an address, where it is a socket's or a device's; else the word itself.
 pub fn path_in(address: &OsStr) -> &Path {
     let bytes = address.as_bytes();
-    let known = ["unix:", "device:", "swtpm:path="].iter().find_map(|kind| bytes.strip_prefix(kind.as_bytes()));
+    let known =
+        ["unix:", "device:", "swtpm:path="].iter().find_map(|kind| bytes.strip_prefix(kind.as_bytes()));
     Path::new(OsStr::from_bytes(known.unwrap_or(bytes)))
 }
 

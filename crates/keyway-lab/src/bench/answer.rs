@@ -149,7 +149,10 @@ mod tests {
         let last = |speed, spread| answer(&document(&[("aes", speed, spread)])).pop().expect("a line");
         let keeps = "aes keeps up with SSDs on SATA (550 MB/s) on one core";
         assert_eq!(last(1000.0, 10.0), format!("{keeps}: fast SSDs (3500 MB/s) wait for it."));
-        assert_eq!(last(1000.0, 60.0), format!("{keeps}, if not in each turn: fast SSDs (3500 MB/s) wait for it."));
+        assert_eq!(
+            last(1000.0, 60.0),
+            format!("{keeps}, if not in each turn: fast SSDs (3500 MB/s) wait for it.")
+        );
         assert_eq!(
             last(3000.0, 30.0),
             format!("{keeps}: whether fast SSDs (3500 MB/s) wait for it, its spread hides.")

@@ -161,7 +161,8 @@ fn choice(sides: &[Side<'_>]) -> String {
     let software: Vec<&Side<'_>> = sides.iter().filter(|side| !side.is_hardware()).collect();
     let best = software.iter().find(|side| {
         let others = software.iter().filter(|other| other.target != side.target);
-        software.len() > 1 && others.map(|other| side.beside(other)).all(|found| found.is_better() && found.is_known())
+        software.len() > 1
+            && others.map(|other| side.beside(other)).all(|found| found.is_better() && found.is_known())
     });
     // Where none is the best, the one of which most is known.
     let known = |side: &&&Side<'_>| side.rows.len() - side.with(Verdict::Undecided).count();

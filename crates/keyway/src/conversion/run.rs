@@ -2,6 +2,7 @@
 
 use super::ending::{forget, interrupted, outcome, tell_of_kept};
 use super::examined::Examined;
+use super::free_room;
 use super::in_use;
 use super::job::{Job, Next, Prepared, With};
 use super::lost_sectors::LostList;
@@ -56,6 +57,9 @@ pub fn plan(request: &ConversionRequest, secrets: &dyn Secrets) -> Result<Conver
     if let Some(journal) = plan.journal.file().filter(|_| !plan.goes_on) {
         JournalFile::must_be_new(&journal)?;
         JournalFile::must_last(&journal, medium.path)?;
+    }
+    if !plan.goes_on {
+        free_room::must_be_there(&plan)?;
     }
     // What is wrong with the medium is said before what is wrong with a path.
     request.sources.check()?;

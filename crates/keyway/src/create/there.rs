@@ -41,7 +41,7 @@ fn file_system(store: &dyn Store, found: FoundFileSystem) -> String {
     let label = VolumeInfo::read(store, found.kind).ok().and_then(|about| about.label);
     // A label is anybody's text.
     let label = label.map(|label| format!(" \"{}\"", line(&label))).unwrap_or_default();
-    format!("a {} file system{label} of {}", found.kind, words(found.bytes))
+    format!("the {} file system{label} of {}", found.kind, words(found.bytes))
 }
 
 fn partitions(disk: &Disk) -> String {

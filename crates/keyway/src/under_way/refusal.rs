@@ -90,7 +90,9 @@ pub enum ConversionRefusal {
     #[error("a BitLocker volume has no keyfiles and no PIM, so it can't have the secret of this volume")]
     NotItsSecret,
     /// Keyfiles or a PIM for the BitLocker volume that becomes a VeraCrypt volume.
-    #[error("a BitLocker volume has no keyfiles and no PIM; the VeraCrypt volume that it becomes can have them")]
+    #[error(
+        "a BitLocker volume has no keyfiles and no PIM; the VeraCrypt volume that it becomes can have them"
+    )]
     NewOnesSecret,
     /// A recovery password that is to be shown to whoever uses the volume meanwhile.
     #[error("in use, the answer is told to whoever uses the volume, and a recovery password is not for them")]
