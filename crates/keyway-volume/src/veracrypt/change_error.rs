@@ -3,7 +3,7 @@
 use super::create_error::CreateError;
 use super::header_location::HeaderLocation;
 use super::params::{Format, HashName};
-use crate::{NotAVolume, VolumeError};
+use crate::VolumeError;
 use keyway_error::{explain, explain_io};
 use keyway_store::StoreError;
 use std::io;
@@ -121,8 +121,10 @@ pub enum ChangeError {
         present: u64,
     },
     /// Where the copy would be lies none.
-    #[error("the copy of the header at the end opens with nothing: {0}")]
-    BlankCopy(NotAVolume),
+    #[error(
+        "the copy of the header at the end opens with nothing: what lies there is not random, as a header is"
+    )]
+    BlankCopy,
     /// There is no embedded copy.
     #[error("this volume keeps no copy of its header")]
     NoCopy,
@@ -180,6 +182,6 @@ explain! { ChangeError, through Open | Make {
     Self::OtherMasterKeys | Self::NothingShown => [OtherMasterKeys State, CheckBackup],
     Self::OtherSize { .. } => [OtherExtent State, CheckBackup],
     Self::OtherVolumesSize { .. } => [OtherVolume State, OwnBackupOrWhole],
-    Self::BlankCopy(_) => [Damaged Contents, RestoreFromFileOrMakeOne],
+    Self::BlankCopy => [Damaged Contents, RestoreFromFileOrMakeOne],
     Self::NoCopy => [Failed State, RestoreFromFile],
 } }

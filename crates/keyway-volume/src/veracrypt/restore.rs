@@ -71,7 +71,7 @@ fn not_narrowed(error: VolumeError) -> VolumeError {
 fn blank_copy(store: &dyn Store, error: VolumeError) -> ChangeError {
     let is_volume = || inspect(store).is_ok_and(|seen| seen.not_a_volume.is_none());
     match error {
-        VolumeError::NotAVolume(why) if is_volume() => ChangeError::BlankCopy(why),
+        VolumeError::NotAVolume(_) if is_volume() => ChangeError::BlankCopy,
         other => other.into(),
     }
 }

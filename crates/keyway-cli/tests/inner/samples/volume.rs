@@ -305,7 +305,7 @@ pub(super) fn changing() -> Vec<Failure> {
         E::NothingShown,
         E::OtherSize { backup: 4096, now: 8192 },
         E::OtherVolumesSize { backup: 8192, present: 4096 },
-        E::BlankCopy(keyway_volume::NotAVolume::Zeros),
+        E::BlankCopy,
         E::NoCopy,
         Change::Make(ProtectError::PasswordLength(3)),
         Change::Make(ProtectError::Stopped),
