@@ -112,6 +112,15 @@ fn what_would_be_lost_is_refused_and_nothing_is_touched() {
     refused("lab compare --with veracrypt:rot13 --drive model:samsung-990-pro", "usage", 2);
     refused("lab compare --with veracrypt:aes --drive model:no-such-drive", "usage", 2);
     refused("lab run --workload no-such-workload", "no-such-workload", 2);
+    // A modelled drive keeps a part of it, and the option that makes it less is named.
+    let large = "lab compare --with hardware --drive model:samsung-840-pro --workload in-place-time";
+    cli.fails(2, "usage", "add --scale 0.005", large);
+    cli.fails(
+        1,
+        "failed",
+        "check the path given as --drive",
+        "lab compare --with veracrypt:aes --drive @nofolder/x",
+    );
     assert_eq!(std::fs::read(cli.path("photos")).expect("there"), bytes);
 }
 
