@@ -145,9 +145,8 @@ pub fn detach(device: &Path, backing: &Path) -> Result<(), AttachError> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
         // Taken off now, it would vanish whenever whoever has mounted it lets go, unnoticed by us.
         Err(e) if is_busy(&e) => {
-            let what =
-                format!("{} (mounted in another view of the mounts, as a container has)", device.display());
-            return Err(AttachError::Busy { what, users: User::of_device_elsewhere(device) });
+            let how = "mounted in another view of the mounts, as a container has";
+            return Err(AttachError::busy_so(device, how, User::of_device_elsewhere(device)));
         }
         Err(e) => return Err(AttachError::io(doing(), e)),
     };
@@ -165,7 +164,7 @@ pub(crate) fn refuse_while_used(device: &Path) -> Result<(), AttachError> {
     let uses = keyway_sys::uses(device).unwrap_or_default();
     if let Some(first) = uses.first() {
         let users = User::of_path(device);
-        return Err(AttachError::Busy { what: format!("{} ({first})", device.display()), users });
+        return Err(AttachError::busy_so(device, first, users));
     }
     refuse_while_open(device)
 }
@@ -176,7 +175,7 @@ pub(crate) fn refuse_while_open(device: &Path) -> Result<(), AttachError> {
         users if users.is_empty() => Ok(()),
         users => Err(users),
     };
-    let busy = |users| AttachError::Busy { what: device.display().to_string(), users };
+    let busy = |users| AttachError::busy(device, users);
     // Who only looks at it has it no longer.
     retry(GLANCE, Duration::from_millis(20), |_| true, free).map_err(busy)
 }
@@ -201,5 +200,5 @@ fn wait_until_detached(device: &Path) -> Result<(), AttachError> {
     if wait_until(PATIENCE, LOOK, || backing_file(device).is_none()) {
         return Ok(());
     }
-    Err(AttachError::Busy { what: device.display().to_string(), users: User::of_path(device) })
+    Err(AttachError::busy(device, User::of_path(device)))
 }

@@ -209,9 +209,7 @@ pub fn unmount(at: &Path) -> Result<(), AttachError> {
     match rustix::mount::unmount(at, UnmountFlags::NOFOLLOW) {
         // EINVAL: nothing is mounted there any more.
         Ok(()) | Err(Errno::INVAL | Errno::NOENT) => Ok(()),
-        Err(Errno::BUSY) => {
-            Err(AttachError::Busy { what: at.display().to_string(), users: User::of_mount(at) })
-        }
+        Err(Errno::BUSY) => Err(AttachError::busy(at, User::of_mount(at))),
         Err(e) => Err(AttachError::io(format!("unmount {}", at.display()), e)),
     }
 }
@@ -223,9 +221,7 @@ pub fn unmount(at: &Path) -> Result<(), AttachError> {
 pub(crate) fn unmount_device(at: &Path, device: &Path) -> Result<(), AttachError> {
     let mounts = keyway_sys::mounts().unwrap_or_default();
     match in_the_way(&mounts, at, device) {
-        Some(other) => {
-            Err(AttachError::Busy { what: other.display().to_string(), users: User::of_mount(&other) })
-        }
+        Some(other) => Err(AttachError::busy(&other, User::of_mount(&other))),
         None if mounts.iter().any(|mount| mount.at == at && mount.source == device) => unmount(at),
         None => Ok(()),
     }

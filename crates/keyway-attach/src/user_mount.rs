@@ -159,7 +159,7 @@ impl UserMount {
             Err(None) => {}
         }
         let users = || vec![User::named(self.program.id())];
-        ended.ok_or_else(|| AttachError::Busy { what: self.at.display().to_string(), users: users() })
+        ended.ok_or_else(|| AttachError::busy(&self.at, users()))
     }
 
     /// Why it ended, in its own words.

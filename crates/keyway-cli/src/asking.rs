@@ -51,11 +51,15 @@ impl Secrets for Terminal {
             Wanted::RecoveryPassword => prompt::password(&format!("Recovery password of {what}: ")),
             Wanted::Pin => prompt::password(&format!("PIN of {what}: ")),
             Wanted::Psid => prompt::password("PSID on the drive's label: "),
-            Wanted::NewPassword => twice("password", question),
+            Wanted::NewPassword | Wanted::NewBitLockerPassword => twice("password", question),
             Wanted::NewPin => twice("PIN", question),
             _ => return Ok(None),
         };
         answer.map(Some).map_err(Error::answer)
+    }
+
+    fn can_answer(&self) -> bool {
+        prompt::is_possible()
     }
 }
 
@@ -63,10 +67,10 @@ fn twice(what: &str, asked: &Question<'_>) -> Result<SecretBytes, Failure> {
     let mut wrong = String::new();
     for _ in 0..3 {
         let first = prompt::password(&format!("New {what} of {}: ", asked.subject))?;
-        wrong = match () {
-            () if first.is_empty() && !asked.may_be_empty => "nothing was typed".to_owned(),
-            () if first.same_as(&prompt::password("The same again: ")?) => return Ok(first),
-            () => format!("the two {what}s differ"),
+        wrong = match asked.refuses(&first) {
+            Some(why) => why,
+            None if first.same_as(&prompt::password("The same again: ")?) => return Ok(first),
+            None => format!("the two {what}s differ"),
         };
         note(&format!("{wrong}; once more"));
     }

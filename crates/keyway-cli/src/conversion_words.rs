@@ -70,7 +70,7 @@ impl keyway::Progress for Told<'_> {
         let warn = |what: &str, more: Value| self.out.warn(&words(what, more));
         match note {
             Note::Attached(state) => {
-                if let Err(failure) = session_words::tell(state, &[], true, self.out) {
+                if let Err(failure) = session_words::tell(state, "", &[], true, self.out) {
                     self.out.warn(&failure.message);
                 }
             }

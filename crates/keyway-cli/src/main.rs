@@ -23,6 +23,7 @@ mod words;
 use args::Cli;
 use failure::{Exit, Failure};
 use keyway::shown;
+use keyway_error::Explain;
 use output::Output;
 use std::ffi::OsString;
 use std::io::Write;
@@ -40,13 +41,14 @@ fn main() -> ExitCode {
     let out = Output { json: cli.json, yes: cli.yes, verbose: cli.verbose };
     output::be_quiet(cli.quiet);
     progress::be_told(cli.progress, cli.quiet);
-    let done = harden().and_then(|()| log(cli.log)).and_then(|()| {
+    let done = harden().and_then(|()| log(cli.log, &words)).and_then(|()| {
         let verb = keyway::logged_to().map(|_| usage::command_of(&words).0);
-        let log = |ended| verb.iter().for_each(|verb| keyway::log_verb(verb, ended));
+        let volume = verb.as_ref().and_then(|_| usage::volume_of(&words)).map(PathBuf::from);
+        let log = |ended| verb.iter().for_each(|verb| keyway::log_verb(verb, volume.as_deref(), ended));
         log(None);
         let run = || cli.verb.run(out).map_err(|failure| usage::named(failure, &words));
         let done = asking::in_tries(run, |failure| Output { json: false, ..out }.failure(failure));
-        log(Some(done.as_ref().copied().map_err(|failure| failure.kind.word())));
+        log(Some(done.as_ref().copied().map_err(|failure| failure as &dyn Explain)));
         keyway::lost_log().iter().for_each(|why| out.warn(why));
         done
     });
@@ -79,9 +81,10 @@ fn harden() -> Result<(), Failure> {
 }
 
 /// Logs to the file that was named, or to the variable's.
-fn log(named: Option<PathBuf>) -> Result<(), Failure> {
+fn log(named: Option<PathBuf>, words: &[OsString]) -> Result<(), Failure> {
     let variable = || std::env::var_os("KEYWAY_LOG").filter(|named| !named.is_empty()).map(PathBuf::from);
-    Ok(named.or_else(variable).map_or(Ok(()), |path| keyway::log_to(&path))?)
+    let logged = named.or_else(variable).map_or(Ok(()), |path| keyway::log_to(&path));
+    logged.map_err(|error| usage::named(error.into(), words))
 }
 
 /// Help and version go to standard output; wrong words are told with exit code 2.

@@ -9,7 +9,7 @@ use keyway::Error;
 use keyway::pace::PaceStyle;
 use keyway::session::{NextStep, ServingProgram, Session, SessionPlan, SessionSecrets, SessionState};
 use keyway::shown::shown;
-use keyway::told::{duration, facts};
+use keyway::told::duration;
 use serde_json::json;
 
 /// The hidden verb of the process that serves.
@@ -31,17 +31,16 @@ pub(crate) fn start(plan: &SessionPlan, secrets: &SessionSecrets) -> Result<Sess
 }
 
 /// Tells where a session is.
-pub(crate) fn told_of(session: &Session, foreground: bool, out: Output) -> Result<(), Failure> {
+pub(crate) fn told_of(session: &Session, given: &str, foreground: bool, out: Output) -> Result<(), Failure> {
     let mut warnings = session.warnings.clone();
-    if !session.keys_locked {
-        warnings.push(NOT_LOCKED.to_owned());
-    }
-    tell(&session.state, &warnings, foreground, out)
+    warnings.extend((!session.keys_locked).then(|| NOT_LOCKED.to_owned()));
+    tell(&session.state, given, &warnings, foreground, out)
 }
 
 /// The same of a volume that this process serves.
 pub(crate) fn tell(
     state: &SessionState,
+    given: &str,
     warnings: &[String],
     foreground: bool,
     out: Output,
@@ -52,15 +51,10 @@ pub(crate) fn tell(
         .chain(warnings)
         .for_each(|warning| out.warn(warning));
     let mut document = with_reasons(json!(state), Some(&state.reasons));
-    let protected = state.details["hidden_protected"] == true;
-    let known =
-        facts(state, json!({"next": NextStep::of(state), "foreground": foreground, "protected": protected}));
+    let known = NextStep::facts(state, given, foreground);
     let told = |what: &str| said(&format!("open {what}"), &known);
     if let Some(fields) = document.as_object_mut() {
-        // What is for processes, not for people.
-        for key in ["id", "inode", "pid_started", "opened", "transport", "reasons", "details"] {
-            fields.remove(key);
-        }
+        SessionState::for_processes().iter().for_each(|key| drop(fields.remove(*key)));
         fields.insert("warnings".to_owned(), json!(warnings));
         fields.insert("next".to_owned(), json!(Some(told("command")).filter(|next| !next.is_empty())));
     }

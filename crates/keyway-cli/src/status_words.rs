@@ -72,6 +72,9 @@ pub(crate) fn attention(open: &OpenVolume) -> Vec<String> {
     if status.deleted {
         words.push(said("status deleted", &Value::Null));
     }
+    words.extend(
+        status.first_failed_write.as_ref().map(|why| said("status unwritten", &json!({ "why": why }))),
+    );
     words.extend(open.shortened_to().map(|bytes| said("status shortened", &json!({ "bytes": bytes }))));
     words.extend(status.moved_to.as_ref().map(|path| format!("its file is {} now", shown(path))));
     words

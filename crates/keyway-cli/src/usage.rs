@@ -7,10 +7,10 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgMatches, Command, CommandFactory, Error};
 use keyway::favourites;
 use keyway::shown::line;
-use keyway::spelled::{bare, first_paragraph, is_near, trimmed};
+use keyway::spelled::{bare, first_paragraph, is_near, path_in, trimmed};
 use keyway::told::{naming, qualified};
 use keyway_attach::path_text::value as in_json;
-use keyway_error::{Advice, Kind};
+use keyway_error::Advice;
 use serde_json::{Value, json};
 use std::error::Error as _;
 use std::ffi::{OsStr, OsString};
@@ -180,7 +180,10 @@ fn placed(advice: &str, root: &Command, at: &Command) -> String {
         root.find_subcommand("open").map(|open| ("keyway open".to_owned(), open)).into_iter().collect();
     below("keyway", root, &mut verbs);
     let owner = |option: &str| {
-        let (owner, _) = verbs.iter().find(|(_, verb)| has(verb, option))?;
+        let mut all = verbs.iter().filter(|(_, verb)| has(verb, option)).map(|(name, _)| name);
+        // A new secret is that verb's business; others have it beside theirs.
+        let is_new = |name: &&String| option.starts_with("--new-") && name.ends_with(" change");
+        let owner = all.clone().find(is_new).or_else(|| all.next())?;
         (!has(at, option) && !has(root, option)).then(|| owner.clone())
     };
     qualified(advice, owner)
@@ -201,10 +204,8 @@ pub(crate) fn named(mut failure: Failure, words: &[OsString]) -> Failure {
         failure.hint = failure.hint.replacen(&bare, &said("check path", &named), 1);
     }
     let by_name = || BY_NAME.iter().any(|verb| command_of(words).1.get_name() == *verb);
-    if failure.kind == Kind::NotFound
-        && let Some(why) = failure.path.as_deref().and_then(favourites::unread).filter(|_| by_name())
-    {
-        failure = failure.also(&said("favourites unread", &json!({"why": why.to_string()})));
+    if let Some(facts) = failure.path.as_deref().and_then(favourites::missed).filter(|_| by_name()) {
+        failure = failure.also(&said("favourites missed", &facts));
     }
     failure.hint = filled(&with_verbs(&failure.hint, words), words);
     failure
@@ -212,9 +213,17 @@ pub(crate) fn named(mut failure: Failure, words: &[OsString]) -> Failure {
 
 /// Advice whose commands name the volume or device that this command line names.
 fn filled(advice: &str, words: &[OsString]) -> String {
-    let given = parsed(words).map(|(_, given)| given);
-    let raw = |id| given.as_ref()?.try_get_raw(id).ok()??.next();
-    ["volume", "device"].into_iter().find_map(raw).map_or_else(|| advice.to_owned(), |it| naming(advice, it))
+    let it = volume_of(words);
+    let partition =
+        parsed(words).and_then(|(_, given)| Some(given.try_get_raw("partition").ok()??.next()?.to_owned()));
+    it.map_or_else(|| advice.to_owned(), |it| naming(advice, &it, partition.as_deref()))
+}
+
+/// The volume or device that this command line names.
+pub(crate) fn volume_of(words: &[OsString]) -> Option<OsString> {
+    let (_, given) = parsed(words)?;
+    let raw = |id| given.try_get_raw(id).ok()??.next();
+    ["volume", "device"].into_iter().find_map(raw).map(OsStr::to_owned)
 }
 
 /// The verb of a command line that is right, and what it was given.
@@ -240,10 +249,10 @@ fn option_naming(path: &Path, words: &[OsString]) -> Option<String> {
             if name.contains("[TO]") && last.is_some_and(names) { "TO".to_owned() } else { bare(&name) }
         })
     };
-    let within = |word: &OsStr| Path::new(word).parent() == Some(path);
+    let within = |word: &OsStr| path_in(word).parent() == Some(path);
     // Nothing lies in a file: whatever is named there is the wrong one.
     let first = path.is_file().then(|| find(&within)).flatten();
-    first.or_else(|| find(&|word| word == path)).or_else(|| find(&within))
+    first.or_else(|| find(&|word| path_in(word) == path)).or_else(|| find(&within))
 }
 
 #[cfg(test)]

@@ -123,6 +123,8 @@ const WRONG: &[(&str, &str)] = &[
     ("protector add @b password", "has a password protector already"),
     ("protector add @b startup-key --to @missing", "missing"),
     ("protector add @b recovery-password --to @small", "File exists"),
+    ("protector recovery @b --to @small", "File exists"),
+    ("protector recovery @b --to @nowhere/r", "nowhere"),
     ("protector add @b recovery-password --to @nowhere/r", "nowhere"),
     ("protector add @b password --new-keyfile @pw", "no keyfiles"),
     ("protector add @b password --new-password-file @missing", "missing"),

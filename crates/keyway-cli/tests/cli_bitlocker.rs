@@ -355,6 +355,25 @@ fn metadata_is_checked_repaired_backed_up_and_restored() {
     assert_eq!(cli.json(0, "header check @v --password-file @pw")["authentic"], true);
     cli.ends(0, "header backup @v @backup");
     cli.fails(1, "exists", "choose another name, or move the old one away", "header backup @v @backup");
+    // Named as the volume it is told as what it is.
+    for words in [
+        "info @backup",
+        "ls @backup --password-file @pw",
+        "status @backup",
+        "open @backup --password-file @pw",
+    ] {
+        cli.fails(4, "not-a-volume", "is a backup of a BitLocker volume's metadata", words);
+        cli.fails(4, "not-a-volume", "this file: keyway header restore", words);
+    }
+    let planned = &cli.json(0, "header restore @v @backup --dry-run")["plan"];
+    assert_eq!((&planned["restores"][0], &planned["secret_tried"]), (&"first sector".into(), &false.into()));
+    let planned = &cli.json(0, "header restore @v @backup --password-file @pw --dry-run")["plan"];
+    assert_eq!(
+        (planned["restores"].as_array().map(Vec::len), &planned["secret_tried"]),
+        (Some(4), &true.into())
+    );
+    cli.keyway.secret("wrong", "twenty-characters-and-less");
+    cli.ends(3, "header restore @v @backup --password-file @wrong --dry-run");
     let copies: Vec<usize> = cli.json(0, "info @v")["metadata_copies"]
         .as_array()
         .expect("three")
@@ -458,6 +477,11 @@ fn what_is_not_for_these_volumes_says_so() {
         "protector change @v --password-file @pw --new-password-file @pw --new-pim 5",
     );
     cli.refused("usage", "leave out --hidden", "header backup @v @backup --hidden");
+    for words in ["open @v --system", "info @v --system", "ls @v --system --password-file @pw"] {
+        cli.refused("usage", "leave --system and --system-header out", words);
+    }
+    // Before anyone types a secret.
+    cli.fails(1, "exists", "choose another name", "protector recovery @v --to @pw");
     cli.refused(
         "usage",
         "name the file; from a copy on the volume itself: `keyway",
@@ -501,6 +525,21 @@ fn a_lost_first_sector_is_found_out_and_made_anew() {
     // With the format named, everything that only reads works.
     assert_eq!(cli.json(0, "info @v --format bitlocker")["metadata_copies"][2]["state"], "good");
     assert!(cli.ends(0, "cat @v --format bitlocker --password-file @pw").stdout == whole);
+    assert_eq!(cli.json(0, "protector list @v --format bitlocker")["key_protectors"][0]["kind"], "password");
+    // What changes it is refused with what mends it, before anybody is asked for a secret.
+    let changes = [
+        "put @v @pw",
+        "protector change @v --new-password-file @wrong",
+        "protector add @v recovery-password",
+        "protector remove @v password",
+        "protector suspend @v",
+        "resize @v --size 80M",
+        "decrypt @v",
+    ];
+    for change in changes {
+        let mends = format!("keyway header repair {} --format bitlocker", cli.path("v").display());
+        cli.fails(4, "damaged", &mends, &format!("{change} --format bitlocker"));
+    }
     let check = cli.json(4, "header check @v --format bitlocker");
     assert_eq!((&check["first_sector"], &check["good"]), (&false.into(), &false.into()));
     cli.fails(
@@ -576,6 +615,22 @@ fn a_volume_that_is_cut_short_is_told_as_such() {
     let done = cli.run("put @cut @letter --password-file @pw");
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(said.contains("it was cut off"), "{said}");
+    let said = String::from_utf8(cli.ends(0, "status @cut").stdout).expect("text");
+    assert!(said.contains("it was cut off"), "{said}");
+    if require_tool("mkfs.exfat").is_some() {
+        let made =
+            "create @x --format bitlocker --size 64M --quick --filesystem exfat --no-recovery-password";
+        cli.ends(0, &format!("{made} --password-file @pw"));
+        let file = std::fs::File::options().write(true).open(cli.path("x")).expect("opens");
+        file.set_len(60 << 20).expect("cut");
+        for words in ["ls @x --password-file @pw", "get @x / @out --password-file @pw"] {
+            cli.fails(4, "damaged", "62914560 of its 67108864 bytes are left", words);
+            cli.fails(4, "damaged", "truncate -s 67108864 COPY", words);
+        }
+        // And so it is.
+        file.set_len(64 << 20).expect("longer");
+        cli.ends(0, "ls @x --password-file @pw");
+    }
     // Mounted, where somebody may.
     std::fs::create_dir(cli.path("folder")).expect("room");
     let done = cli.run("open @cut @folder --password-file @pw");
@@ -585,5 +640,31 @@ fn a_volume_that_is_cut_short_is_told_as_such() {
     }
     if done.status.success() || said.contains("last sector") {
         assert!(said.contains("it was cut off"), "{said}");
+    }
+}
+
+/// What is in the file of a password, or should be in one of a recovery password, is known for what it is.
+#[test]
+fn a_recovery_password_is_known_in_files() {
+    let volume = Volume::new();
+    let cli = &volume.cli;
+    cli.ends(0, "protector recovery @v --password-file @pw --to @sheet");
+    cli.keyway.secret("digits", format!("{}\r\n", volume.recovery));
+    for file in ["digits", "sheet"] {
+        volume.opens(&format!("--password-file @{file}"));
+        volume.opens(&format!("--recovery-password @{file}"));
+    }
+    let last = if volume.recovery.ends_with('0') { '1' } else { '0' };
+    let mistyped = format!("{}{last}", &volume.recovery[..volume.recovery.len() - 1]);
+    cli.keyway.secret("mistyped", mistyped);
+    let says = "group 8";
+    cli.fails(3, "mistyped-recovery-password", says, "cat @v --password-file @mistyped");
+    cli.fails(3, "mistyped-recovery-password", says, "cat @v --recovery-password @mistyped");
+    // A volume, and a picture: no drive is to blame.
+    cli.keyway.secret("picture", Rng::new(9).bytes(30_000));
+    for file in ["v", "picture", "pw"] {
+        let words = format!("cat @v --recovery-password @{file}");
+        cli.fails(3, "mistyped-recovery-password", "there is no recovery password in", &words);
+        cli.fails(3, "mistyped-recovery-password", "name a file that holds it", &words);
     }
 }

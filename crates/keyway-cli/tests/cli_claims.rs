@@ -33,7 +33,10 @@ const CLAIMS: &[(&str, &str)] = &[
         "No secret is ever an argument",
         "a_password_is_no_argument no_secret_is_on_the_serving_process_s_command_line",
     ),
-    ("`--recovery-password` as the last word", "a_recovery_password_is_known_wherever_it_is_typed"),
+    (
+        "`--recovery-password` as the last word",
+        "a_recovery_password_is_known_wherever_it_is_typed a_recovery_password_is_known_in_files",
+    ),
     (
         "On a terminal it may be typed three times",
         "a_wrong_password_may_be_typed_three_times a_drive_has_no_keyfile_and_counts_what_is_wrong",
@@ -252,7 +255,7 @@ const CLAIMS: &[(&str, &str)] = &[
     ("| `demo` |", "the_tour_works_and_leaves_nothing"),
     (
         "| `create PATH",
-        "creating_loses_nothing hidden_volumes_ask_before_they_overwrite one_protector_is_enough_and_none_is_too_few \
+        "a_hidden_volume_that_the_new_secret_opens_is_kept creating_loses_nothing hidden_volumes_ask_before_they_overwrite one_protector_is_enough_and_none_is_too_few \
          a_hidden_volume_is_made_over_nothing_of_the_outer_file_system",
     ),
     ("| `open VOLUME", "auto_says_why what_is_open_is_mounted_later"),
@@ -270,7 +273,10 @@ const CLAIMS: &[(&str, &str)] = &[
         "| `pause VOLUME`",
         "a_paused_volume_says_what_it_is_and_what_to_do killing_it_at_any_moment_loses_nothing",
     ),
-    ("| `resize VOLUME", "a_container_gets_larger_and_smaller_with_its_file_system ntfs_follows_too"),
+    (
+        "| `resize VOLUME",
+        "a_container_gets_larger_and_smaller_with_its_file_system ntfs_follows_too what_can_not_follow_is_told_before",
+    ),
     (
         "| `status [VOLUME]`",
         "status_and_info_say_hardware_encryption a_file_system_is_told_as_what_it_is the_partition_is_named_by_status_and_before_it_is_erased",

@@ -361,6 +361,7 @@ fn what_can_not_be_is_refused_before_anything_changes() {
             "give its password with --new-password-file",
             TO_BITLOCKER.replace("--new-password-file @pw2", ""),
         ),
+        (2, "usage", "use --new-pim and --new-keyfile", format!("{back} --pim 2")),
         (2, "usage", "leave --keyfile and --pim out", format!("{TO_BITLOCKER} --new-pim 3")),
         (2, "usage", "leave --hash out", format!("{TO_BITLOCKER} --hash sha512")),
         (2, "usage", "leave --to-go out", format!("{TO_BITLOCKER} --to-go")),

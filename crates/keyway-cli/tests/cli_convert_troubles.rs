@@ -190,6 +190,29 @@ fn no_space_in_the_middle_asks_for_space_and_goes_on() {
     assert!(!cli.path("small/journal").exists());
 }
 
+/// Room is looked for with the rest of the plan, before anybody types `yes` or a password.
+#[test]
+fn room_that_is_missing_is_missed_before_anything_is_asked() {
+    let cli = new();
+    let Some(_small) = Small::mount(cli.path("small"), 24 << 20) else { return };
+    // A file system with holes that can't be filled, and a volume with no room for its journal.
+    let Some(()) = cli.make("small/e", 40 << 20, "mkfs.ext4", &["-q", "-F"]) else { return };
+    cli.ends(0, "create @small/v --size 8M --password-file @pw --pim 1");
+    for how in ["--dry-run", ""] {
+        cli.fails(1, "no-room", "small/e", &format!("encrypt @small/e {how}"));
+    }
+    std::fs::remove_file(cli.path("small/e")).expect("there");
+    std::fs::write(cli.path("small/ballast"), vec![7; (24 << 20) - (8 << 20) - (128 << 10)])
+        .expect("written");
+    let before = std::fs::read(cli.path("small/v")).expect("read");
+    for words in ["encrypt @small/v --reencrypt", "decrypt @small/v"] {
+        for how in ["--dry-run", ""] {
+            cli.fails(1, "no-space", "--journal", &format!("{words} {how}"));
+        }
+    }
+    assert!(std::fs::read(cli.path("small/v")).expect("read") == before, "it was changed");
+}
+
 /// What a killed one says of itself is taken away by whoever comes next, and nobody else's.
 #[test]
 fn what_a_killed_conversion_leaves_is_taken_away() {

@@ -394,6 +394,10 @@ fn a_disk_with_a_mounted_partition_is_left_alone_and_an_open_one_is_found_by_its
     let cli = &volumes.cli;
     let Some(()) = cli.make("fs", 8 << 20, "mkfs.ext4", &["-q", "-F"]) else { return };
     volumes.disk("disk", &["bl", "fs"]);
+    let place = format!("sudo mount -o loop,offset={},sizelimit={} ", 65 * MIB, 8 * MIB);
+    for verb in ["ls", "open", "info", "cat", "protector list"] {
+        cli.fails(4, "not-a-volume", &place, &format!("{verb} @disk --partition 2"));
+    }
     let Some(disk) = LoopDisk::on(cli, "disk", &[(1, 64), (65, 8)]) else { return };
     let (whole, second) = (&disk.0, disk.partition(2));
     create_dir(cli.path("at")).expect("made");
@@ -410,6 +414,8 @@ fn a_disk_with_a_mounted_partition_is_left_alone_and_an_open_one_is_found_by_its
     assert!(read(cli.path("disk")).expect("read")[..64 * MIB] == before[..64 * MIB]);
     let unmounted = Command::new("umount").arg(&second).output().expect("runs");
     assert!(unmounted.status.success(), "{}", said(&unmounted));
+    let mounts = format!("sudo mount {second} FOLDER");
+    cli.fails(4, "not-a-volume", &mounts, &format!("ls {whole} --partition 2"));
 
     cli.ends(0, &format!("open {whole} --attach fuse --password-file @pw"));
     let status = cli.json(0, &format!("status {whole}"));

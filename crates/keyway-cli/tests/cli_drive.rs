@@ -349,7 +349,14 @@ fn ranges() {
     assert_eq!((&range["state"], &range["locks_on_power_cycle"]), (&"locked".into(), &true.into()));
     let text = cli.ends(0, &format!("drive range list @drive {ADMIN}")).stdout;
     assert!(String::from_utf8_lossy(&text).contains("4 MiB"));
-    cli.ends(0, &format!("drive unlock @drive --range 0 --range 1 {ADMIN}"));
+    // A range is named, since the rest of the drive stays as it was.
+    let told = |words: &str| {
+        String::from_utf8_lossy(&cli.ends(0, &format!("drive {words} {ADMIN}")).stdout).into_owned()
+    };
+    assert!(
+        told("unlock @drive --range 0 --range 1").contains(", range 0, 1: unlocked for reading and writing")
+    );
+    assert!(told("unlock @drive").contains(" is unlocked for reading and writing, as "));
     cli.ends(0, &format!("drive range disable @drive 1 {ADMIN}"));
     let list = cli.json(0, &format!("drive range list @drive {ADMIN}"));
     assert_eq!(list["ranges"][1]["state"], "never locks");
@@ -450,7 +457,7 @@ fn a_range_of_a_users_own() {
     cli.fails(
         5,
         "not-allowed",
-        "the right belongs to an administrator",
+        "--as user1 for range 0",
         &format!("drive unlock @drive --as admin1 {ADMIN}"),
     );
     // The owner may erase it, and another moves in.
@@ -481,7 +488,7 @@ fn a_range_of_a_users_own() {
     cli.fails(
         5,
         "not-allowed",
-        "the right belongs to an administrator",
+        "--as user2 for range 1",
         &format!("drive unlock @drive --range 1 --as admin1 {ADMIN}"),
     );
     cli.ends(0, "drive unlock @drive --range 1 --as user2 --password-file @new");
@@ -694,7 +701,13 @@ fn what_needs_no_secret_asks_for_none_and_who_may_not_see_is_told() {
     let told = String::from_utf8_lossy(&release.stdout).into_owned();
     assert!(told.contains("Where ranges of their own were set up"), "{told}");
     // Its file is no volume.
-    for words in ["open @drive", "erase @drive --yes", "ls @drive"] {
+    for words in [
+        "open @drive",
+        "erase @drive --yes",
+        "ls @drive",
+        "encrypt @drive --dry-run",
+        "decrypt @drive --dry-run",
+    ] {
         cli.fails(4, "not-a-volume", "keyway drive emulate", words);
     }
 }

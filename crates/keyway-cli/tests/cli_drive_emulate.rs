@@ -45,6 +45,28 @@ fn an_enterprise_drive_is_read_and_not_changed() {
     }
 }
 
+/// Whoever wants it is told where it is, as it was served.
+#[test]
+fn a_drive_that_is_served_says_where() {
+    let cli = Cli::new();
+    cli.ends(0, "drive emulate @drive --size 32M");
+    let port =
+        std::net::TcpListener::bind("127.0.0.1:0").and_then(|at| at.local_addr()).expect("free").port();
+    let words = format!("drive emulate @drive --nvme-tcp 127.0.0.1:{port}");
+    let mut serving = cli.command(cli.words(&words));
+    let mut serving = serving.stdout(std::process::Stdio::null()).spawn().expect("it starts");
+    let connects = || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok();
+    assert!((0..200).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        connects()
+    }));
+    let connect = format!("nvme connect -t tcp -a 127.0.0.1 -s {port} -n nqn.2026-11.keyway:drive");
+    cli.fails(6, "busy", &connect, "drive info @drive");
+    serving.kill().expect("it runs");
+    serving.wait().expect("it ended");
+    cli.ends(0, "drive info @drive");
+}
+
 #[test]
 fn unknown_profiles_and_faults_are_wrong_usage() {
     let cli = Cli::new();

@@ -58,7 +58,24 @@ fn headers_and_keys_stay_where_only_a_plan_is_wanted() {
     cli.ends(0, &format!("header backup @v @h {WITH}"));
     let restore = plan(&cli, &format!("header restore @v @h {WITH}"));
     assert!(restore["file"].as_str().is_some_and(|file| file.ends_with("/h")), "{restore}");
+    assert_eq!(
+        (&restore["secret_tried"], restore["restores"].as_array().map(Vec::len)),
+        (&true.into(), Some(2))
+    );
+    assert_eq!(restore["restores"][0], "primary", "{restore}");
+    let unknown = plan(&cli, "header restore @v @h");
+    assert_eq!((&unknown["secret_tried"], &unknown["restores"]), (&false.into(), &Value::Null), "{unknown}");
+    // As long as a backup, and none.
+    cli.keyway.secret("noise", keyway_testkit::Rng::new(3).bytes(131_072));
+    cli.ends(3, &format!("header restore @v @noise {WITH} --hash sha512 --dry-run"));
     let told = |words: &str| String::from_utf8(cli.ends(0, words).stdout).expect("text");
+    let known = told(&format!("header restore @v @h {WITH} --dry-run"));
+    assert!(
+        known.contains("the primary header, its copy at the end") && known.contains("opens what"),
+        "{known}"
+    );
+    let unknown = told("header restore @v @h --dry-run");
+    assert!(unknown.contains("not tried, since none was given"), "{unknown}");
     let (by_file, by_copy) =
         ("/v will be overwritten by that in /", "/v will be overwritten by its copy at the end.");
     for (file, says) in [("@h", by_file), ("", by_copy)] {
@@ -84,7 +101,17 @@ fn no_volume_is_made_where_only_a_plan_is_wanted() {
     );
     cli.ends(0, &format!("create @v --size 1M --quick {WITH}"));
     assert_eq!(plan(&cli, "create @v --hidden 256K")["loses"], "outer-end");
-    assert_eq!(plan(&cli, "create @v --size 2M --force")["loses"], "file");
+    let over = plan(&cli, "create @v --size 2M --force");
+    assert_eq!(
+        (&over["loses"], &over["there"]),
+        (&"file".into(), &"noise, as an encrypted volume is".into())
+    );
+    if cli.make("plain", 8 << 20, "mkfs.ext4", &["-q", "-F", "-L", "PHOTOS"]).is_some() {
+        let words = "create @plain --size 2M --force --dry-run";
+        let told = String::from_utf8(cli.ends(0, words).stdout).expect("text");
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains("There now: the ext4 file system \"PHOTOS\" of 8 MiB."), "{told}");
+    }
     let exists = cli.json(1, "create @v --size 2M --dry-run");
     assert_eq!(exists["error"]["kind"], "exists", "{exists}");
 }

@@ -147,6 +147,12 @@ fn what_is_not_there_is_1_and_a_folder_is_4() {
         "check the path given as --keyfile; an empty file is no keyfile",
         "cat @v --password-file @pw --keyfile @nothing --hash sha512 --pim 1",
     );
+    // As with a port that is in use.
+    let _server = std::os::unix::net::UnixListener::bind(cli.path("sock")).expect("a socket");
+    for way in ["--nbd unix:@sock", "--vhost-user @sock"] {
+        let words = format!("serve @v {way} --password-file @pw --pim 1 --hash sha512");
+        cli.fails(6, "busy", "choose another path", &words);
+    }
     cli.fails(1, "not-open", "`keyway status` lists what is", "close @v");
     cli.ends(0, "close @v --if-open");
     // Where that is asked for it has a code of its own.
@@ -327,7 +333,7 @@ fn creating_loses_nothing() {
     }
     cli.refused(
         "usage",
-        "v will be replaced; everything in it will be lost",
+        "v will be replaced; everything in it will be lost. There now: noise, as an encrypted volume is.",
         &format!("create @v --size 1M --quick --force {with}"),
     );
     assert_eq!(std::fs::read(cli.path("v")).expect("the volume"), before);

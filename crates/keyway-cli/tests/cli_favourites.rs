@@ -53,9 +53,38 @@ fn a_favourite_is_opened_closed_and_read_by_its_name() {
     fs::write(cli.path("v"), [0; 4096]).expect("written");
     let found = info.current_dir(cli.keyway.folder()).output().expect("keyway starts");
     assert_eq!(found.status.code(), Some(4), "{}", text(&found.stdout));
+    // What is not there is kept, for its drive may be away, and told.
+    let away = text(&cli.ends(0, "favourite add @away.hc").stderr);
+    assert!(away.contains("away.hc is not there now"), "{away}");
+    assert!(text(&cli.ends(0, "favourite add @v.hc --name there").stderr).is_empty());
     cli.ends(0, "favourite remove v");
     cli.fails(1, "not-found", "favourite list", "favourite remove v");
     assert!(cli.path("v.hc").exists());
+}
+
+/// What has a favourite's name in the folder goes before it: that is told when it is kept, and where it was the wrong one.
+#[test]
+fn what_hides_a_favourite_is_told() {
+    let cli = Cli::new();
+    cli.volume("v.hc");
+    fs::create_dir(cli.path("pics")).expect("a folder");
+    let here = |words: &str| {
+        let mut command = cli.command(cli.words(words));
+        command.current_dir(cli.keyway.folder()).output().expect("keyway starts")
+    };
+    let added = here("favourite add v.hc --pim 1 --name pics");
+    assert!(text(&added.stdout).contains("goes before it here"), "{}", text(&added.stdout));
+    let named = format!("name that one's volume, {}", cli.path("v.hc").display());
+    for verb in ["open", "ls", "info"] {
+        let done = here(&format!("{verb} pics"));
+        assert_eq!(done.status.code(), Some(4), "{verb}");
+        assert!(text(&done.stderr).contains(&named), "{verb}: {}", text(&done.stderr));
+    }
+    // Nobody else takes a favourite, and elsewhere nothing is in its way.
+    assert!(!text(&here("erase pics").stderr).contains("favourite"));
+    cli.ends(0, "cat pics --password-file @pw --length 512");
+    let other = here("favourite add v.hc --pim 1 --name other");
+    assert!(text(&other.stdout).contains("other is kept: keyway open other"), "{}", text(&other.stdout));
 }
 
 #[test]

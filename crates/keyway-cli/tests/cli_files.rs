@@ -100,6 +100,9 @@ fn patterns_bring_them_back(filesystem: &str) {
     assert_eq!((counts(&put), put["path"].as_str()), ([5, 3, 63], Some("/")));
     let one = cli.ends(0, &format!("put @volume @c.txt --to /photos {OPEN}"));
     assert!(String::from_utf8_lossy(&one.stdout).contains("/photos/c.txt"));
+    let again = cli.ends(0, &format!("put @volume @c.txt --to /photos --skip-existing {OPEN}"));
+    let told = String::from_utf8_lossy(&again.stdout).into_owned();
+    assert!(told.contains("was there already") && told.contains("nothing was put"), "{told}");
     // The last one is no folder there, and nothing was put.
     let words = format!("put @volume @a.jpg @b.JPG @c.txt --force {OPEN}");
     cli.fails(
@@ -108,6 +111,7 @@ fn patterns_bring_them_back(filesystem: &str) {
         "c.txt is none\nname one that is there, as the last word or with --to",
         &words,
     );
+    cli.fails(1, "not-suitable", "made by putting a folder of here", &words);
     cli.fails(1, "exists", "--force", &format!("put @volume @c.txt @photos / {OPEN}"));
     // What ends in a slash, and what --to names, is a folder.
     for to in ["/nosuch/", "nosuch/.", "/z.jpg/"] {

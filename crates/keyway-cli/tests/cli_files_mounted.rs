@@ -104,8 +104,10 @@ fn a_user_without_root_has_the_files_in_a_folder() {
                  $K close files; fails grep $D /proc/mounts; fails sh -c 'ls files | grep .'
                  fails $K open $V files --mount-options uid=7 $W >said 2>&1; grep -q 'leave out --mount-options' said
                  fails $K open $V {} $W </dev/null >said 2>&1; grep -q 'a folder of your own' said
+                 fails $K get $V x {}/new </dev/null >said 2>&1; grep -q 'could not make' said
                  fails sh -c 'ls run | grep -v lock'",
             cli.path("theirs").display(),
+            cli.path("roots").display(),
             cli.path("roots").display()
         );
         let _ = fs::create_dir(cli.path("roots"));

@@ -3,8 +3,8 @@
 
 mod cli_support;
 
-use cli_support::{Cli, PASSWORD, has_fuse};
-use keyway_testkit::require_tool;
+use cli_support::{Cli, PASSWORD, checked, has_fuse};
+use keyway_testkit::{require_root, require_tool};
 use std::fs;
 use std::os::unix::fs::FileExt;
 
@@ -224,4 +224,40 @@ fn words_that_were_exchanged_are_noticed() {
     let cli = Cli::new();
     fat(&cli);
     cli.fails(1, "not-found", "the volume comes first", &format!("get @a.jpg @volume {OPEN}"));
+    fs::write(cli.path("a.jpg"), "a").unwrap();
+    cli.ends(0, &format!("put @volume @a.jpg {OPEN}"));
+    fs::remove_file(cli.path("a.jpg")).unwrap();
+    let mut get = cli.command(cli.words(&format!("get @volume new.jpg a.jpg --json {OPEN}")));
+    let told = get.current_dir(cli.keyway.folder()).output().unwrap();
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(told.contains("where it goes comes last") && told.contains(" a.jpg new.jpg"), "{told}");
+    // What is in neither place is only missing.
+    let other = cli.json(1, &format!("get @volume none @none.jpg {OPEN}"));
+    assert!(!other["error"]["hint"].to_string().contains("comes last"), "{other}");
+}
+
+/// What is there already need not be copied once more.
+#[test]
+fn a_copy_that_had_no_room_says_how_it_goes_on() {
+    if !require_root() {
+        return;
+    }
+    let cli = Cli::new();
+    fat(&cli);
+    fs::create_dir_all(cli.path("many")).unwrap();
+    for name in ["a", "b", "c"] {
+        fs::write(cli.path("many").join(name), vec![7; 40 << 10]).unwrap();
+    }
+    cli.ends(0, &format!("put @volume @many {OPEN}"));
+    fs::create_dir(cli.path("small")).unwrap();
+    let small = cli.path("small");
+    checked(std::process::Command::new("mount").args(["-t", "tmpfs", "-o", "size=100k", "none"]).arg(&small));
+    let of = |words: &str| cli.json(1, words)["error"].clone();
+    let (many, one) =
+        (of(&format!("get @volume many @small {OPEN}")), of(&format!("get @volume many/a @small {OPEN}")));
+    checked(std::process::Command::new("umount").arg(&small));
+    let goes_on =
+        |error: &serde_json::Value| error["hint"].to_string().contains("with --skip-existing goes on");
+    assert!(many["kind"] == "no-space" && goes_on(&many), "{many}");
+    assert!(one["kind"] == "no-space" && !goes_on(&one), "{one}");
 }

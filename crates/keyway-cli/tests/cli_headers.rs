@@ -61,6 +61,11 @@ fn what_is_not_named_stays() {
     );
     cli.refused(
         "usage",
+        "take sha512, sha256, whirlpool, streebog, blake2s or",
+        "protector change @v --pim 2 --new-hash ripemd160",
+    );
+    cli.refused(
+        "usage",
         "use --new-password-file FILE (`-` is standard input)",
         "protector change @v --password-file @new --pim 2",
     );
@@ -178,6 +183,56 @@ fn a_backup_from_before_a_resize_is_not_restored() {
     assert_eq!(size(), now);
     cli.ends(0, &format!("header restore @v @h {with} --yes --force"));
     assert_eq!(size(), (1 << 20) - 262_144);
+}
+
+/// A volume that is all there is not told as cut because somebody named a larger one's backup, and one that was cut is.
+#[test]
+fn a_larger_volumes_backup_is_told_as_that() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let with = "--password-file @pw --pim 1 --hash sha512";
+    cli.ends(0, &format!("create @large --size 3M --quick {with}"));
+    cli.ends(0, &format!("header backup @large @h {with}"));
+    let before = std::fs::read(cli.path("v")).expect("there");
+    let says = format!("of a volume of 3145728 bytes, and this one has {}", before.len());
+    cli.fails(1, "other-volume", &says, &format!("header restore @v @h {with} --yes"));
+    assert!(std::fs::read(cli.path("v")).expect("there") == before, "it was written to");
+    let file = std::fs::OpenOptions::new().write(true).open(cli.path("large")).expect("it is there");
+    file.set_len(2 << 20).expect("a length");
+    cli.fails(4, "damaged", "not the whole volume", &format!("header restore @large @h {with} --yes"));
+    // Of BitLocker volumes each says which one it is.
+    for (name, size) in [("small-b", "64M"), ("large-b", "80M")] {
+        cli.ends(0, &format!("create @{name} --size {size} --format bitlocker --quick --no-recovery-password --password-file @pw"));
+    }
+    cli.ends(0, "header backup @large-b @m");
+    cli.fails(
+        1,
+        "other-volume",
+        "is that of the volume",
+        "header restore @small-b @m --password-file @pw --yes",
+    );
+}
+
+/// After a resize that was killed there is no copy at the end: the header in front makes another.
+#[test]
+fn a_blank_copy_is_no_reason_to_call_it_no_volume() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let with = "--password-file @pw --pim 1 --hash sha512";
+    let size = cli.path("v").metadata().expect("there").len();
+    let file = std::fs::OpenOptions::new().write(true).open(cli.path("v")).expect("it is there");
+    std::os::unix::fs::FileExt::write_all_at(&file, &[0; 131_072], size - 131_072).expect("blank");
+    let told = cli.json(4, &format!("header restore @v {with} --yes"));
+    let (kind, hint) = (&told["error"]["kind"], told["error"]["hint"].as_str().expect("a hint"));
+    assert_eq!(kind, "damaged", "{told}");
+    assert!(
+        told["error"]["message"].as_str().is_some_and(|m| m.contains("at the end opens with nothing")),
+        "{told}"
+    );
+    assert!(hint.contains("keyway header backup") && hint.contains("keyway header restore"), "{hint}");
+    cli.ends(0, &format!("header backup @v @h {with}"));
+    cli.ends(0, &format!("header restore @v @h {with} --yes"));
+    assert_eq!(cli.json(0, &format!("header check @v {with}"))["good"], true);
 }
 
 /// A partition that got larger before the backup was made has the size that the backup names.

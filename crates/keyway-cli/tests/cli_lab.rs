@@ -112,6 +112,15 @@ fn what_would_be_lost_is_refused_and_nothing_is_touched() {
     refused("lab compare --with veracrypt:rot13 --drive model:samsung-990-pro", "usage", 2);
     refused("lab compare --with veracrypt:aes --drive model:no-such-drive", "usage", 2);
     refused("lab run --workload no-such-workload", "no-such-workload", 2);
+    // A modelled drive keeps a part of it, and the option that makes it less is named.
+    let large = "lab compare --with hardware --drive model:samsung-840-pro --workload in-place-time";
+    cli.fails(2, "usage", "add --scale 0.005", large);
+    cli.fails(
+        1,
+        "failed",
+        "check the path given as --drive",
+        "lab compare --with veracrypt:aes --drive @nofolder/x",
+    );
     assert_eq!(std::fs::read(cli.path("photos")).expect("there"), bytes);
 }
 
@@ -213,7 +222,11 @@ fn a_comparison_is_resumed() {
     assert!(more["seconds"].as_f64() > first["seconds"].as_f64());
     let other = words.replace("veracrypt:aes", "veracrypt:serpent");
     let told = cli.json(2, &format!("{other} --resume @kept.json"));
-    assert!(told["error"]["message"].as_str().is_some_and(|m| m.contains("of other targets")), "{told}");
+    assert!(told["error"]["message"].as_str().is_some_and(|m| m.contains("--with was ")), "{told}");
+    let larger = words.replace("--size 16M", "--size 32M");
+    let told = cli.json(2, &format!("{larger} --resume @kept.json"));
+    let said = told["error"]["message"].as_str().unwrap_or_default();
+    assert!(said.contains("--size was 16 MiB, and is 32 MiB"), "{told}");
 }
 
 /// `--minutes` is the whole time: the first look at every test, which plans more here, and the preparation are in it. How far it

@@ -81,6 +81,22 @@ fn what_could_not_be_read_is_logged_by_its_place_and_length() {
 }
 
 #[test]
+fn what_failed_is_logged_with_its_volume_and_why_and_nothing_that_may_be_a_secret() {
+    let cli = Cli::new();
+    let digits = ["123456"; 8].join("-");
+    cli.ends(1, "cat @nosuch.hc --log @log");
+    std::fs::write(cli.path("plain"), "a text\n".repeat(9000)).expect("written");
+    cli.ends(4, "cat @plain --log @log");
+    cli.run(&format!("cat @plain --format bitlocker --recovery-password {digits} --log @log"));
+    let log = std::fs::read_to_string(cli.path("log")).expect("text");
+    for (name, why) in [("nosuch.hc", "not-found (could not open"), ("plain", "not-a-volume (")] {
+        let said = format!("ERROR keyway cat: {}: {why}", cli.path(name).display());
+        assert!(log.contains(&said), "{said}\n{log}");
+    }
+    assert!(log.contains("No such file") && !log.contains(&digits), "{log}");
+}
+
+#[test]
 fn every_verb_is_in_the_log_and_no_secret_is() {
     let tools = ["mkfs.ext4", "mkfs.fat", "resize2fs"].map(require_tool);
     if tools.iter().any(Option::is_none) {
@@ -240,5 +256,12 @@ fn no_log_is_appended_to_a_volume() {
     for words in ["info @v --log @v", "header check @v --password-file @pw --pim 1 --log @v"] {
         cli.fails(1, "exists", "choose another name", words);
         assert!(std::fs::read(cli.path("v")).expect("a volume") == before, "{words}: it was written to");
+    }
+    // Neither is a folder nor a device.
+    for (no_log, what) in [("@", "it is a folder"), ("/dev/full", "it is no file")] {
+        let error = cli.json(1, &format!("status --log {no_log}"))["error"].clone();
+        assert!(error["message"].to_string().contains(what), "{error}");
+        let hint = error["hint"].to_string();
+        assert!(hint.contains("a log that is there") && !hint.contains("block device"), "{error}");
     }
 }

@@ -74,6 +74,30 @@ fn an_empty_new_password_is_asked_for_again() {
 }
 
 #[test]
+fn a_password_that_bitlocker_does_not_take_is_asked_for_again_at_once() {
+    let cli = Cli::new();
+    let made = "create @v --format bitlocker --size 64M --quick --filesystem none --no-recovery-password";
+    let Some(mut typed) = Typed::new(&cli, made) else { return };
+    typed.answer("New password of v: ", "seven77\r");
+    typed.answer("; once more", "");
+    typed.answer("New password of v: ", &format!("{PASSWORD}\r"));
+    typed.answer("The same again: ", &format!("{PASSWORD}\r"));
+    let (code, shown) = typed.end();
+    assert_eq!(code, Some(0), "{shown}");
+    cli.keyway.secret("pw", PASSWORD);
+    let mut typed = Typed::new(&cli, "protector change @v --password-file @pw").expect("script");
+    typed.answer("New password of v: ", "short\r");
+    typed.answer("New password of v: ", "\u{4}");
+    let (code, shown) = typed.end();
+    assert!(code == Some(1) && shown.contains("interrupted: nothing was changed"), "{code:?}: {shown}");
+    // Ctrl-D is no password.
+    let mut typed = Typed::new(&cli, "info @v --ask").expect("script");
+    typed.answer("Password of v: ", "\u{4}");
+    let (code, shown) = typed.end();
+    assert!(code == Some(1) && shown.contains("interrupted: nothing was changed"), "{code:?}: {shown}");
+}
+
+#[test]
 fn a_wrong_password_may_be_typed_three_times() {
     let cli = Cli::new();
     cli.volume("v");
@@ -119,6 +143,27 @@ fn a_wrong_password_may_be_typed_three_times() {
     cli.keyway.secret("wrong", "not-this-one-of-twenty");
     let told = String::from_utf8(cli.ends(3, &format!("cat @v {quick} --password-file @wrong")).stderr);
     assert_eq!(told.expect("text").matches("one of them is wrong").count(), 1);
+}
+
+/// A BitLocker volume has no PIM: the password that it gets instead is asked for, where somebody can be.
+#[test]
+fn a_bitlocker_volume_that_a_volume_with_a_pim_becomes_asks_for_its_password() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.ends(0, "create @v --size 64M --quick --pim 1 --password-file @pw");
+    let words = "encrypt @v --reencrypt --format bitlocker --pim 1 --no-recovery-password --yes";
+    let words = format!("{words} --password-file @pw");
+    let Some(typed) = Typed::new(&cli, &format!("{words} --dry-run")) else { return };
+    let (code, shown) = typed.end();
+    assert!(code == Some(0) && shown.contains("Nothing was done."), "{code:?}: {shown}");
+    let mut typed = Typed::new(&cli, &words).expect("script");
+    for question in ["New password of v: ", "The same again: "] {
+        typed.answer(question, "another-one-of-twenty\r");
+    }
+    let (code, shown) = typed.end();
+    assert_eq!(code, Some(0), "{shown}");
+    cli.keyway.secret("new", "another-one-of-twenty");
+    cli.ends(0, "cat @v --length 1 --password-file @new");
 }
 
 #[test]

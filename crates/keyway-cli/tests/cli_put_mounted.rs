@@ -499,9 +499,22 @@ fn where_nothing_writes_to_it_the_package_or_root_is_named() {
         if volume(&cli, kind, size, |_| ()).is_none() {
             continue;
         }
+        if kind == "xfs" {
+            let mounts = "with the options that you gave: sudo keyway open";
+            cli.fails(5, "unsupported", mounts, &format!("ls @volume {WITH}"));
+        }
         let script = "fails $K put volume pw $W >said 2>&1; cat said; fails sh -c 'ls run | grep -v lock'";
         let Some(said) = as_user(&cli, &["fuse2fs", "ntfs-3g"], script) else { return };
         let told = format!("nothing here writes to {shown} without root");
         assert!(said.contains(&told) && said.contains(helps), "{said}");
+        assert!(said.contains("sudo keyway put volume"), "{said}");
+    }
+    // What is there can't be used: FUSE lacks what mounts it for a user.
+    let cli = Cli::new();
+    if require_tool("fuse2fs").is_some() && volume(&cli, "ext4", 24 << 20, |_| ()).is_some() {
+        let script = "fails $K put volume pw $W >said 2>&1; cat said; fails sh -c 'ls run | grep -v lock'";
+        let Some(said) = as_user(&cli, &["fusermount3", "fusermount"], script) else { return };
+        assert!(said.contains("FUSE can't be used: fusermount3 is missing"), "{said}");
+        assert!(said.contains("fuse3") && said.contains("sudo keyway put volume"), "{said}");
     }
 }

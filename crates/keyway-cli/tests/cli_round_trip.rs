@@ -109,6 +109,24 @@ fn what_is_written_through_the_file_is_read_by_cat() {
 }
 
 #[test]
+fn a_hidden_volume_that_the_new_secret_opens_is_kept() {
+    let cli = Cli::new();
+    cli.keyway.secret("inner", "a-hidden-password-of-twenty");
+    cli.volume("v");
+    let hidden = format!("--quick --hidden-password-file @inner --hidden-pim 1 --yes {WITH}");
+    cli.ends(0, &format!("create @v --hidden 256K {hidden}"));
+    let before = std::fs::read(cli.path("v")).expect("there");
+    let words = format!("create @v --hidden 128K {hidden}");
+    cli.fails(1, "would-destroy", "add --force to make the new one in its place", &words);
+    assert!(std::fs::read(cli.path("v")).expect("there") == before, "it was written to");
+    let inner = "cat @v --length 512 --password-file @inner --pim 1";
+    cli.ends(0, inner);
+    cli.ends(0, &format!("{words} --force"));
+    cli.ends(0, inner);
+    assert!(std::fs::read(cli.path("v")).expect("there") != before);
+}
+
+#[test]
 fn a_file_in_use_is_busy_and_stays_open() {
     if !has_fuse() {
         return;

@@ -234,6 +234,41 @@ fn who_has_it_open_from_elsewhere_hears_the_command_that_closes_it() {
     cli.ends(7, "status @v --exit-code");
 }
 
+/// Where it is mounted and its block device are names of it, too.
+#[test]
+fn what_is_open_elsewhere_goes_by_every_name_it_has_there() {
+    if !require_root() || !cli_support::has_fuse() || require_tool("mkfs.ext4").is_none() {
+        return;
+    }
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.ends(0, "create @v --size 12M --quick --filesystem ext4 --password-file @pw --pim 1");
+    let elsewhere = tempfile::tempdir().expect("temp");
+    let there = |words: &str| {
+        let mut command = cli.command(cli.words(words));
+        let done = command.env("KEYWAY_RUNTIME_DIR", elsewhere.path().join("run")).output().expect("it runs");
+        assert!(done.status.success(), "{words}: {}", String::from_utf8_lossy(&done.stderr));
+        done.stdout
+    };
+    std::fs::create_dir(cli.path("mnt")).expect("a folder");
+    let opened = there("open @v @mnt --password-file @pw --pim 1 --hash sha512 --json");
+    let opened: serde_json::Value = serde_json::from_slice(&opened).expect("JSON");
+    let device = opened["device"].as_str().expect("a device").to_owned();
+    let closes = format!("`env KEYWAY_RUNTIME_DIR={} keyway close ", elsewhere.path().join("run").display());
+    for name in ["@mnt", &device, "@v"] {
+        let closes = format!("{closes}{}`", cli.words(name).concat());
+        cli.fails(6, "already-open", &closes, &format!("close {name}"));
+        let told =
+            String::from_utf8_lossy(&cli.ends(6, &format!("status {name} --exit-code")).stdout).into_owned();
+        assert!(
+            told.contains("open, with your sessions in another folder than here (process "),
+            "{name}: {told}"
+        );
+    }
+    there("close @mnt");
+    cli.fails(1, "not-open", "", "close @v");
+}
+
 /// Of an ordinary user's processes nothing but their names can be read.
 #[test]
 fn an_ordinary_user_hears_the_command_as_well() {
@@ -248,11 +283,40 @@ fn an_ordinary_user_hears_the_command_as_well() {
     if !at("desktop", &format!("open @v {WITH}")).is_ok_and(|(code, _)| code == Some(0)) {
         return keyway_testkit::leave_out("another user can't run the program here");
     }
-    let (code, told) = at("cron", "close @v").expect("it runs");
     let closes =
         format!("`env KEYWAY_RUNTIME_DIR={} keyway close ", theirs.path().join("desktop/keyway").display());
-    assert!(code == Some(6) && told.contains(&closes), "{told}");
+    for words in ["close @v", "close --all", "close --all --dry-run"] {
+        let (code, told) = at("cron", words).expect("it runs");
+        assert!(code == Some(6) && told.contains(&closes), "{words}: {told}");
+    }
     assert_eq!(at("desktop", "close @v").expect("it runs").0, Some(0));
+}
+
+/// By the folder and the block device, of which another user knows no more than that they are there.
+#[test]
+fn where_root_has_it_mounted_says_that_root_has_it() {
+    if !cli_support::has_fuse() || require_tool("mkfs.ext4").is_none() {
+        return;
+    }
+    let Some((cli, theirs)) = shared() else { return };
+    cli.ends(0, "create @v --force --yes --size 12M --quick --filesystem ext4 --password-file @pw --pim 1");
+    std::fs::create_dir(cli.path("mnt")).expect("a folder");
+    let opened = cli.json(0, "open @v @mnt --password-file @pw --pim 1");
+    for name in ["@mnt", opened["device"].as_str().expect("a device")] {
+        let Ok(done) = by_them(&cli, &theirs, &format!("close {name}")).output() else {
+            return keyway_testkit::leave_out("another user can't run the program here");
+        };
+        let told = String::from_utf8_lossy(&done.stderr).into_owned();
+        if name == "@mnt" {
+            let status = by_them(&cli, &theirs, "status @mnt").output().expect("it runs");
+            assert!(String::from_utf8_lossy(&status.stderr).contains("root has it open"), "{status:?}");
+        }
+        let name = name.replace('@', &format!("{}/", cli.keyway.folder().display()));
+        assert_eq!(done.status.code(), Some(5), "{told}");
+        let closes = format!("`sudo keyway close {name}`");
+        assert!(told.contains("root has it open") && told.contains(&closes), "{told}");
+    }
+    cli.ends(0, "close @mnt");
 }
 
 #[test]

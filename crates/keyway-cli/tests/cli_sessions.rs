@@ -188,6 +188,28 @@ fn a_volume_that_was_cut_is_told() {
 }
 
 #[test]
+fn a_device_that_was_cut_is_told() {
+    let Some(losetup) = require_tool("losetup").filter(|_| is_root()) else { return };
+    let cli = Cli::new();
+    cli.volume("v");
+    let made = Command::new(&losetup).args(["--find", "--show"]).arg(cli.path("v")).output();
+    let device = text(&made.expect("it runs").stdout).trim().to_owned();
+    cli.ends(0, &format!("open {device} {WITH}"));
+    let before = cli.json(0, &format!("status {device}"));
+    let file = OpenOptions::new().write(true).open(cli.path("v")).expect("ours");
+    file.set_len(400 << 10).expect("cut");
+    let measured = Command::new(&losetup).args(["--set-capacity", &device]).status();
+    let after = cli.json(0, &format!("status {device}"));
+    cli.run(&format!("close {device}"));
+    let detached = Command::new(&losetup).args(["--detach", &device]).status();
+    assert!(measured.is_ok_and(|it| it.success()) && detached.is_ok_and(|it| it.success()));
+    assert_eq!(
+        (&before["shortened_to"], &after["shortened_to"]),
+        (&serde_json::Value::Null, &(400 << 10).into())
+    );
+}
+
+#[test]
 fn a_volume_that_was_deleted_is_not_closed_without_a_word() {
     let cli = Cli::new();
     cli.volume("v");
@@ -287,6 +309,50 @@ fn a_volume_whose_guard_was_hit_is_read_only_from_then_on() {
     let closed = cli.ends(0, "close @v");
     let told = text(&closed.stderr);
     assert!(told.contains("not all that was written is in") && told.contains("hidden volume"), "{told}");
+}
+
+/// What the medium did not take is told with its cause: by `status` while there is something to copy, and by `close`.
+#[test]
+fn why_a_volume_was_not_closed_cleanly_is_told() {
+    if !has_fuse() {
+        return;
+    }
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.keyway.secret("hidden", "another-password-of-many-letters");
+    cli.ends(
+        0,
+        "create @v --size 16M --hidden 1M --quick --filesystem none --pim 1 --password-file @pw \
+         --hidden-password-file @hidden --hidden-pim 1",
+    );
+    for protect in ["", "--protect-hidden --protect-password-file @hidden --protect-pim 1"] {
+        let words = format!("open @v --json --attach fuse --password-file @pw --pim 1 {protect}");
+        // A host disk that takes no more, as far as a test can have one: whoever serves may write no file beyond 4 MiB.
+        let program = cli.command(cli.words(&words));
+        let mut sh = Command::new("sh");
+        sh.args(["-c", "trap '' XFSZ; ulimit -f 4096; exec \"$@\"", "sh"]);
+        sh.arg(program.get_program()).args(program.get_args());
+        sh.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let done = sh.output().expect("it runs");
+        let opened: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+        let file =
+            OpenOptions::new().write(true).open(opened["file"].as_str().expect("a file")).expect("ours");
+        assert!(cli.json(0, "status @v")["first_failed_write"].is_null());
+        file.write_all_at(&[1; 4096], 12 << 20).and_then(|()| file.sync_all()).expect_err("too far");
+        let status = cli.json(0, "status @v");
+        let why = status["first_failed_write"].as_str().unwrap_or_default();
+        assert!(why.contains("File too large"), "{status}");
+        assert!(text(&cli.ends(0, "status").stdout).contains(why));
+        if protect.is_empty() {
+            drop(file);
+            cli.fails(1, "failed", "File too large", "close @v");
+        } else {
+            file.write_all_at(&[1; 4096], 15 << 20).expect_err("there is the hidden volume");
+            drop(file);
+            cli.fails(1, "hidden-volume", "--protect-hidden", "close @v");
+        }
+        assert_eq!(cli.json(0, "status @v")["lock_status"], "Locked");
+    }
 }
 
 /// Without XDG_RUNTIME_DIR, somebody else who is first in `/tmp` keeps nobody from anything.
@@ -463,21 +529,22 @@ fn what_is_open_and_not_mounted_says_what_it_holds_and_what_reaches_it() {
         assert_eq!(opened["filesystem"].as_str().unwrap_or_default(), held, "{opened}");
         let status = cli.json(0, &format!("status @{made}"));
         assert_eq!((&status["filesystem"], &status["bytes_read"]), (&opened["filesystem"], &0.into()));
-        let mounted = cli.run(&format!("open @{made} @mnt --json"));
         let path = cli.path(made).display().to_string();
-        match opened["next"].as_str() {
-            Some(next) if next.starts_with("keyway open") => {
-                assert_eq!(next, format!("keyway open {path} FOLDER"));
-                assert!(mounted.status.success(), "{}", text(&mounted.stderr));
-            }
-            Some(next) => {
-                assert_eq!(next, format!("keyway ls {path}"));
-                assert_eq!(mounted.status.code(), Some(5), "{}", text(&mounted.stderr));
+        if let Some(next) = opened["next"].as_str() {
+            if next != format!("keyway open {path} FOLDER") {
+                // Nothing here mounts it: by what opened it, its files are shown, and not without.
+                let pw = cli.path("pw").display().to_string();
+                assert_eq!(
+                    next,
+                    format!("keyway open {path} FOLDER --attach files --password-file {pw} --pim 1")
+                );
+                assert_eq!(cli.run(&format!("open @{made} @mnt")).status.code(), Some(5));
                 cli.ends(0, &format!("close @{made}"));
-                cli.fails(5, "mount", "keyway ls, get and put", &format!("open @{made} @mnt {with}"));
-                cli.ends(0, &format!("ls @{made} {with}"));
+                cli.fails(5, "mount", "--attach files", &format!("open @{made} @mnt {with}"));
             }
-            None => assert_eq!(made, "none", "{opened}"),
+            cli.ends(0, &next.replacen("keyway ", "", 1).replace("FOLDER", "@mnt"));
+        } else {
+            assert_eq!(made, "none", "{opened}");
         }
         cli.ends(0, &format!("close @{made} --if-open"));
         let said = text(&cli.ends(0, &format!("open @{made} --attach fuse {with}")).stdout);

@@ -65,6 +65,16 @@ fn what_veracrypt_calls_an_option_is_answered_with_ours() {
         ("protector change @v --new-keyfiles k", "--new-keyfile PATH"),
         ("open @v --keyfiles k", "--keyfile PATH"),
         ("open @v --backup-headers", "keyway header backup"),
+        ("ls @v --ro", "keyway open --read-only"),
+        ("get @v -r", "leave it out"),
+        ("open @v --recovery-key k", "--recovery-password DIGITS-OR-FILE"),
+        ("open @v --mountpoint=/mnt", "keyway open VOLUME FOLDER"),
+        ("drive range set @v --range 1", "keyway drive range set"),
+        ("resume @v --hash sha512", "leave it out"),
+        ("repair @v", "keyway header repair"),
+        ("bitlkOpen @v", "keyway open"),
+        ("isLuks @v", "keyway info"),
+        ("open @v --new-password x", "keyway protector change --new-password-file FILE"),
     ] {
         cli.refused("usage", helps, words);
     }
@@ -73,12 +83,25 @@ fn what_veracrypt_calls_an_option_is_answered_with_ours() {
         "open @v --protection-password hunter2",
         "create @v --size 1M --hidden-password=hunter2",
         "open @v -p hunter2",
+        "open @v --passphrase hunter2",
     ] {
         cli.refused("usage", "a password is never an argument", words);
         cli.refused("usage", "password-file FILE", words);
         let done = cli.ends(2, words);
         assert!(!String::from_utf8_lossy(&done.stderr).contains("hunter2"), "{words}");
     }
+}
+
+#[test]
+fn what_means_the_same_is_understood() {
+    let cli = Cli::new();
+    cli.volume("v");
+    for words in ["--ro --pim 1", "--readonly --veracrypt-pim 1", "-r --pim 1"] {
+        let plan =
+            &cli.json(0, &format!("open @v {words} --password-file @pw --attach nbd --dry-run"))["plan"];
+        assert_eq!(plan["read_only"], true, "{plan}");
+    }
+    cli.ends(0, "cat @v --length 512 --password-file @pw --veracrypt-pim 1 --hash sha512");
 }
 
 #[test]

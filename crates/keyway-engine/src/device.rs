@@ -252,7 +252,7 @@ impl Device {
     ) -> Result<(), DeviceError> {
         match &done {
             Ok(()) => self.unwritten.written(offset, len),
-            Err(DeviceError::Store(_)) => self.unwritten.failed(offset, len),
+            Err(DeviceError::Store(why)) => self.unwritten.failed(offset, len, why),
             // Refused: nothing of it was to be there.
             Err(_) => {}
         }
@@ -269,6 +269,11 @@ impl Device {
             0 => Ok(()),
             bytes => Err(DeviceError::Unwritten(bytes)),
         }
+    }
+
+    /// Why the first of what is not on the medium could not be written; nothing where all is.
+    pub fn first_failed_write(&self) -> Option<String> {
+        self.unwritten.why()
     }
 
     /// Encrypts whole units where they are, and stores them.

@@ -3,6 +3,7 @@
 //! Whoever wrote them was told; but that is often the kernel, which tells only who asks for a flush, and many don't. So
 //! it is remembered until the end.
 
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -22,14 +23,17 @@ struct Places {
     known: Vec<Range<u64>>,
     /// Bytes at others.
     more: u64,
+    /// Why the first of them failed.
+    why: Option<String>,
 }
 
 impl Unwritten {
     /// A write there failed: of it may be there what there was, or anything.
-    pub(crate) fn failed(&self, offset: u64, len: u64) {
+    pub(crate) fn failed(&self, offset: u64, len: u64, why: &dyn Display) {
         let failed = offset..offset.saturating_add(len);
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         places.take_out(&failed);
+        places.why.get_or_insert_with(|| why.to_string());
         match places.known.len() < PLACES {
             true => places.known.push(failed),
             false => places.more = places.more.saturating_add(len),
@@ -44,8 +48,16 @@ impl Unwritten {
             let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
             places.take_out(&(offset..offset.saturating_add(len)));
             // Under the lock, as it is set: later writes need not look any more.
-            self.any.store(!places.known.is_empty() || places.more > 0, Ordering::Release);
+            let any = !places.known.is_empty() || places.more > 0;
+            places.why = places.why.take().filter(|_| any);
+            self.any.store(any, Ordering::Release);
         }
+    }
+
+    /// Why the first of them failed, where there are any.
+    pub(crate) fn why(&self) -> Option<String> {
+        let any = self.any.load(Ordering::Acquire);
+        any.then(|| self.places.lock().unwrap_or_else(PoisonError::into_inner).why.clone())?
     }
 
     /// How many bytes there are.
@@ -79,9 +91,10 @@ mod tests {
         let unwritten = Unwritten::default();
         unwritten.written(0, 4096);
         assert_eq!(unwritten.bytes(), 0);
-        unwritten.failed(4096, 4096);
-        unwritten.failed(4096, 8192);
+        unwritten.failed(4096, 4096, &"no space");
+        unwritten.failed(4096, 8192, &"no drive");
         assert_eq!(unwritten.bytes(), 8192, "twice at one place is one");
+        assert_eq!(unwritten.why().as_deref(), Some("no space"), "the first is the cause");
         unwritten.written(6144, 2048);
         assert_eq!(unwritten.bytes(), 6144, "of its middle both ends are left");
         unwritten.written(0, 5120);
@@ -89,13 +102,15 @@ mod tests {
         unwritten.written(0, 1 << 20);
         assert_eq!(unwritten.bytes(), 0);
         assert!(!unwritten.any.load(Ordering::Acquire), "later writes take no lock");
+        unwritten.failed(0, 512, &"no drive");
+        assert_eq!(unwritten.why().as_deref(), Some("no drive"), "what was written after all is no cause");
     }
 
     #[test]
     fn more_places_than_are_kept_stay() {
         let unwritten = Unwritten::default();
         for n in 0..PLACES as u64 + 3 {
-            unwritten.failed(n * 8192, 512);
+            unwritten.failed(n * 8192, 512, &"no space");
         }
         unwritten.written(0, u64::MAX);
         assert_eq!(unwritten.bytes(), 3 * 512);

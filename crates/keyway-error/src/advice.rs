@@ -125,6 +125,8 @@ advice! {
     RenameOrSkipUnfit = "rename-or-skip-unfit": "Rename them, or have the rest copied without them.",
     RemoveOldFirst = "remove-old-first": "There must be room for the old one and the new one: remove the old one first.",
     OtherNameOrForce = "other-name-or-force": "Choose another name, or have it overwritten.",
+    PutAsRoot { package: Option<String> } = "put-as-root":
+        "The same as root writes to it, and so does a user who has this package, where there is one.",
     PutBeforeStays = "put-before-stays": "What was put before it stays in the volume.",
     PutAll = "put-all": "Put all of them into a folder, or write the new name as a path in the volume.",
     PutAsFolder = "put-as-folder": "Put them into a folder, or put a folder that holds them.",
@@ -179,7 +181,11 @@ advice! {
     CheckPasswordFile = "check-password-file": "The file should hold the password and nothing else.",
     LargestPim { most: u32 } = "largest-pim": "The largest PIM there is.",
     NameVolume = "name-volume": "Name the file or device that holds the volume.",
+    FilesAreAt { #[serde(with = "path_text")] path: PathBuf } = "files-are-at":
+        "The file system is not encrypted, and mounted there.",
     MountPlain = "mount-plain": "The file system is not encrypted: mount it as it is.",
+    MountPlainAt { #[serde(with = "path_text")] path: PathBuf, offset: Option<u64>, bytes: Option<u64> } = "mount-plain-at":
+        "The file system is not encrypted: mount it as it is, of a disk's image from that offset on.",
     HasMetadata = "has-metadata":
         "A BitLocker volume's metadata is in it: if it is one whose first sector is lost, say that it is BitLocker's.",
     NameVolumeOrSearch = "name-volume-or-search": "The same, or look for what is left of a BitLocker volume.",
@@ -188,6 +194,8 @@ advice! {
     CopyInFull = "copy-in-full": "Copy it again in full: what opens it lies in the part that is missing.",
     RestoreFromFileOrMakeOne = "restore-from-file-or-make-one": "From a backup file; the header in front makes one.",
     RestoreFromBackup = "restore-from-backup": "From the volume's own backup, or a file.",
+    OwnBackupOrWhole = "own-backup-or-whole":
+        "Take the volume's own backup; where this is that, the volume was cut: copy it again in full.",
     RestoreFromFile = "restore-from-file": "From a backup file.",
     RestoreHeader = "restore-header": "Restore the header.",
     RestoreFromThis = "restore-from-this": "It is a header backup: restore the volume's header from it.",
@@ -208,6 +216,7 @@ advice! {
     GiveAnySecret { password: bool, recovery_password: bool, startup_key: bool, tpm: bool } = "give-any-secret":
         "Give one of the secrets that this BitLocker volume has.",
     LeaveOutNarrowing { what: String } = "leave-out-narrowing": "This narrowed the search: leave it out.",
+    LeaveOutSystem = "leave-out-system": "Do not say that it is a system which VeraCrypt encrypted.",
     LeaveOutFormat = "leave-out-format": "Leave out the format that was named.",
     NameRecoveryPassword = "name-recovery-password": "Name a file that holds the recovery password.",
     CheckPassword = "check-password": "Check the password, and the path.",
@@ -224,6 +233,7 @@ advice! {
     RoomForHidden { bytes: u64 } = "room-for-hidden": "The largest hidden volume here, in bytes.",
     MakeRoomInOuter = "make-room-in-outer": "Free room at the end of the outer volume, or make a larger one.",
     MapOrForce = "map-or-force": "An outer volume whose file system has a map that is read, or have it done all the same.",
+    OpenHiddenOrForce = "open-hidden-or-force": "Open the hidden volume that is there, or have it replaced.",
     TakeSize { bytes: u64 } = "take-size": "The nearest size that is possible, in bytes.",
     TakeOfferedHash = "take-offered-hash": "Take a key derivation for new volumes.",
     GiveOuterPassword = "give-outer-password": "Give the outer volume's password.",
@@ -276,6 +286,7 @@ advice! {
         "A larger size, or room in the file system inside, which has so many bytes and would have so many at most.",
     CopyToSmaller { bytes: u64, most: u64 } = "copy-to-smaller":
         "Nothing makes such a file system of so many bytes smaller, which may have so many at most: a new volume for its files.",
+    LeaveFileSystem = "leave-file-system": "Give the volume alone another size.",
     KeptItsSize = "kept-its-size": "The volume has the size that it had; the file system's own tools tell more.",
     FileIsLarger { why: String } = "file-is-larger": "The file is larger than it was, and why.",
     FileSystemRestored { filesystem: String } = "file-system-restored":
@@ -377,6 +388,7 @@ advice! {
         "Nothing of it is encrypted yet: make it that small again, and go on.",
     NewKeysOnly = "new-keys-only": "What opens a volume is out of place; where new keys go can be said.",
     LeaveOutToGo = "leave-out-to-go": "Leave the To Go layout out.",
+    GiveThemToTheNew = "give-them-to-the-new": "They are the new volume's.",
     GiveNewPasswordOrNone = "give-new-password-or-none": "Give the new volume a password of its own, or none.",
     NameRecoveryFileOrNone = "name-recovery-file-or-none": "Have the recovery password in a file, or none.",
     GiveOneFromAFile = "give-one-from-a-file": "Give one of the two passwords from a file.",
@@ -388,6 +400,7 @@ advice! {
     FileSizeRestored = "file-size-restored": "Nothing was converted, and the file has the size again that it had.",
     FileStaysLarger { why: String } = "file-stays-larger": "Nothing was converted; the file is larger than it was.",
     ReadWorkloads = "read-workloads": "What a workload may say.",
+    SmallerForModel { option: String } = "smaller-for-model": "A modelled drive keeps less than that: make the test smaller.",
     ListWorkloads = "list-workloads": "See which workloads there are.",
     ReadTraces = "read-traces": "What a trace may be.",
     WriteTarget = "write-target": "How a target is written.",
@@ -496,6 +509,8 @@ advice! {
     RepeatToFinish = "repeat-to-finish": "The same again, with the same secrets: it goes on where it was cut.",
     GiveOwnersSecret = "give-owners-secret": "The owner's.",
     GivePasswordFile = "give-password-file": "Name a file that holds one.",
+    AuthenticateAsRangesUser = "authenticate-as-ranges-user":
+        "The range belongs to a user alone: do it as that one.",
     AuthenticateAsAdministrator = "authenticate-as-administrator": "Do it as an administrator, or get the right from one.",
     NameAnotherAuthority = "name-another-authority": "As somebody else.",
     WaitAMinute = "wait-a-minute": "Wait, and try again.",
@@ -512,6 +527,8 @@ advice! {
     NameUser = "name-user": "Name a user.",
     UnlockAsKernelKnows = "unlock-as-kernel-knows": "As somebody whom the kernel knows.",
     LeaveOutKernel = "leave-out-kernel": "Without the kernel.",
+    ConnectToDrive { pid: u32, host: String, port: String, nqn: String } = "connect-to-drive":
+        "That process has the virtual drive switched on, and serves it there: connect to it, or switch it off.",
     ServeVirtualDrive = "serve-virtual-drive": "Serve the virtual drive, or do it without the kernel.",
     ReadPsidAgain = "read-psid-again": "The label's secret, whole.",
     GivePsid = "give-psid": "Name the label's secret.",
@@ -544,9 +561,13 @@ advice! {
     LeaveOptionOut = "leave-option-out": "Leave the option out: what it names is asked for when the volume is opened.",
     SetHome = "set-home": "Say where this user's files are.",
     CorrectFile { #[serde(with = "path_text")] path: PathBuf } = "correct-file": "Correct the file, or remove it.",
+    NameLogFile = "name-log-file": "Name a new file, or a log that is there.",
     NameFile = "name-file": "Name a file; one that is called - is ./-.",
     NameNewFolder = "name-new-folder": "Name a folder that does not exist yet.",
     NameFolderOrNewFile = "name-folder-or-new-file": "Name a folder, or a new file.",
+    ExchangeWords { #[serde(with = "path_text")] inside: PathBuf, #[serde(with = "path_text")] here: PathBuf } = "exchange-words":
+        "The two words are exchanged: what is in the volume comes before where it goes.",
+    SkipExistingGoesOn = "skip-existing-goes-on": "The same goes on with what is missing.",
     PutFilesSingly = "put-files-singly": "Put the files in it one by one.",
     CopyItFirst = "copy-it-first": "Copy it to an ordinary file, and put that.",
     TakeFault { faults: String } = "take-fault": "Name one of the faults that a virtual drive can have.",

@@ -6,6 +6,7 @@ use crate::allocation::Allocation;
 use crate::fields::number;
 use crate::{FileSystemKind, FoundFileSystem};
 use keyway_error::{explain, explain_io};
+use keyway_store::size::words;
 use keyway_store::{Store, StoreError};
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
@@ -60,6 +61,21 @@ pub enum ResizeToolError {
     /// The tool has changed the size, and what it leaves to others could not be written.
     #[error("the copy of NTFS's first sector could not be written to its new place: {0}")]
     Copy(io::Error),
+    /// The tool refused: what is in it takes more.
+    #[error(
+        "the {kind} file system can't be made smaller than {}, says {program}, and was to get {}",
+        words(*least), words(*wanted)
+    )]
+    TooFull {
+        /// Which file system.
+        kind: FileSystemKind,
+        /// The program.
+        program: &'static str,
+        /// Bytes of the smallest that it makes of it.
+        least: u64,
+        /// Bytes that were wanted.
+        wanted: u64,
+    },
     /// The tool refused to change the size.
     #[error("{program} did not change the file system's size: {said}")]
     Refused {
@@ -74,7 +90,7 @@ explain! { ResizeToolError, through Store {
     Self::Missing { package, .. } => [MissingProgram Machine, InstallPackage { package: (*package).to_owned() }],
     Self::Damaged { .. } => [DamagedFilesystem State, RepairBeforeConversion],
     Self::Unreadable { .. } => [Io Medium, ReadSystemLogUnchanged],
-    Self::Refused { .. } => [NoRoom State, MakeRoom],
+    Self::Refused { .. } | Self::TooFull { .. } => [NoRoom State, MakeRoom],
     Self::Run { source, .. } | Self::Copy(source) | Self::Read(source) => [Medium, ..explain_io(source).advice],
 } }
 
@@ -252,7 +268,12 @@ impl FileSystemKind {
                     return Ok(());
                 }
                 if !said.text.contains(SMALLER_THAN_ESTIMATED) || !ext::has_room(path, bytes)? {
-                    return Err(refused("resize2fs", said));
+                    // It counts in blocks, and nobody else does.
+                    let (kind, program) = (self, "resize2fs");
+                    return Err(match ext::least_of(path, &said.text) {
+                        Some(least) => ResizeToolError::TooFull { kind, program, least, wanted: bytes },
+                        None => refused(program, said),
+                    });
                 }
                 let said = run(RESIZE2FS, &["-f"], path, &[&size])?;
                 if said.code == Some(0) {
@@ -332,7 +353,12 @@ mod tests {
                 kind.resize(&path, 48 << 20).expect("smaller");
                 assert!(size().bytes <= 48 << 20, "{program}: {}", size().bytes);
                 kind.check(&path).expect("clean");
-                assert!(kind.resize(&path, 1 << 20).is_err(), "{program}: it has no room for that");
+                let error = kind.resize(&path, 1 << 20).expect_err("it has no room for that");
+                if kind == FileSystemKind::Ext {
+                    // In bytes: nobody counts in blocks.
+                    let said = error.to_string();
+                    assert!(said.contains("MiB") && said.ends_with("was to get 1 MiB"), "{said}");
+                }
             }
             if kind == FileSystemKind::Ntfs {
                 for bytes in [40 << 20, 60 << 20] {

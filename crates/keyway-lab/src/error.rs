@@ -91,9 +91,27 @@ pub enum LabError {
     /// What is asked for does not go together.
     #[error("{0}")]
     Unsuited(String),
+    /// A modelled drive does not keep all that is written to it.
+    #[error("a modelled drive keeps 1 GiB of what is written to it, which is too little {what}")]
+    LargerThanModel {
+        /// For what.
+        what: &'static str,
+        /// The option that makes it less.
+        option: &'static str,
+    },
     /// What should go on was measured in another way than it is asked for now.
-    #[error("what should go on was measured {0}: give it the options that it had")]
-    MeasuredOtherwise(&'static str),
+    #[error(
+        "what should go on was measured with other options: {what} {}; give it those that it had",
+        otherwise(then, now)
+    )]
+    MeasuredOtherwise {
+        /// The option that differs.
+        what: &'static str,
+        /// Its value then.
+        then: String,
+        /// Its value now; both empty where nobody can tell them.
+        now: String,
+    },
     /// The system refused.
     #[error("could not {doing} {path}: {source}")]
     Io {
@@ -183,6 +201,11 @@ impl LabError {
     }
 }
 
+/// The same about a path; a word that stands in its place for what is no file is none.
+fn at(path: &Path, meaning: Meaning) -> Meaning {
+    if path.components().nth(1).is_some() { meaning.about(path) } else { meaning }
+}
+
 explain! { LabError, through Attach | Store | Device | Trace {
     Self::Workload { .. } => [Workload Request, ReadWorkloads],
     Self::NoSuchWorkload(_) => [NoSuchWorkload Request, ListWorkloads],
@@ -194,26 +217,35 @@ explain! { LabError, through Attach | Store | Device | Trace {
     Self::NoFolder(_) => [Usage Request, NameMountedFolders],
     Self::NeverUnlocked => [Usage Request, CompareFormats],
     Self::Unsuited(_) => [Request, ListWorkloads],
-    Self::MeasuredOtherwise(_) => [Request, NameSavedResults],
+    Self::LargerThanModel { option, .. } => [Request, SmallerForModel { option: (*option).to_owned() }],
+    Self::MeasuredOtherwise { .. } => [Request, NameSavedResults],
     Self::TooSmall { .. } => [TooSmall State, LargerOrSmallerTest],
     Self::WouldDestroy { .. } => [WouldDestroy Request, DestroyData],
-    Self::InUse { .. } => [Busy InUse, FreeItOrFolder],
-    Self::ReadOnly(_) => [NotPermitted Machine, NameWritable],
-    Self::NoSpace { .. } => [NoSpace State, FreeSomeOrSmallerTest],
-    Self::Io { source, .. } => { Meaning::of(match explain_io(source).fault {
+    Self::InUse { what, .. } => [Busy InUse, FreeItOrFolder; what],
+    Self::ReadOnly(what) => [NotPermitted Machine, NameWritable; what],
+    Self::NoSpace { what, .. } => [NoSpace State, FreeSomeOrSmallerTest; what],
+    Self::Io { path, source, .. } => { at(path, Meaning::of(match explain_io(source).fault {
         fault @ (Fault::Machine | Fault::InUse) if source.kind() != io::ErrorKind::OutOfMemory => fault,
         _ => Fault::Medium,
-    }).advise_each(explain_io(source).advice) },
-    Self::System { source, .. } => { explain_io(source) },
-    Self::Folder(_) => [Usage Request, NameFileInFolder],
-    Self::NotADocument { .. } => [NotADocument State, NameSavedResults],
+    }).advise_each(explain_io(source).advice)) },
+    Self::System { path, source, .. } => { at(path, explain_io(source)) },
+    Self::Folder(path) => [Usage Request, NameFileInFolder; path],
+    Self::NotADocument { path, .. } => [NotADocument State, NameSavedResults; path],
     Self::NoSuchModel(_) => [Usage Request, ListModels],
     Self::Model(ModelError::Range { .. }) => [Usage Request, CompareModel],
     Self::Model(_) => [Request, ListModels],
     Self::Lack(_) => [Missing Machine, MeasureInProcess],
-    Self::ClosedMeanwhile(_) => [Failed State, EndRecordingFirst],
+    Self::ClosedMeanwhile(path) => [Failed State, EndRecordingFirst; path],
     Self::Layout(_) => [State, ReportWithDoctor],
     Self::Differs { .. } => [Verify Medium, KeepNoData],
     Self::Volume(_, advice) => [State, ..advice.clone()],
     Self::Stopped => [Interrupted Stopped],
 } }
+
+fn otherwise(then: &str, now: &str) -> String {
+    let or_none = |value: &str| if value.is_empty() { "left out".to_owned() } else { value.to_owned() };
+    match (then, now) {
+        ("", "") => "or the workload's definition differs".to_owned(),
+        _ => format!("was {}, and is {}", or_none(then), or_none(now)),
+    }
+}

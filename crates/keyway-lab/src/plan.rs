@@ -250,16 +250,14 @@ fn fits_a_model(workloads: &[Workload]) -> Result<(), LabError> {
                 .into(),
         ));
     }
-    let kept = "a modelled drive keeps 1 GiB of what is written to it: add";
     if large(&|kind| matches!(kind, Procedure::Requests(r) if r.verify)) {
-        return Err(LabError::Unsuited(format!("{kept} --size 1G to verify")));
+        return Err(LabError::LargerThanModel { what: "to verify it", option: "--size 1G" });
     }
     let in_place =
         |kind: &Procedure| matches!(kind, Procedure::Timed(Timed { operation: Operation::InPlace, .. }));
     if large(&in_place) {
-        return Err(LabError::Unsuited(format!(
-            "{kept} --scale 0.005 (0.0035 for in-place-used-time) to encrypt in place"
-        )));
+        let option = "--scale 0.005 (--scale 0.0035 for in-place-used-time)";
+        return Err(LabError::LargerThanModel { what: "to encrypt it in place", option });
     }
     Ok(())
 }

@@ -2,9 +2,12 @@
 
 use crate::error::LabError;
 use crate::findings::Findings;
+use crate::other_program::OtherProgram;
 use crate::plan::ExperimentPlan;
 use crate::result::{Comparison, Document, Series};
-use crate::workload::{Turns, Workload};
+use crate::target::PathKind;
+use crate::workload::{Procedure, Turns, Workload};
+use keyway_store::size::words;
 
 /// What was measured of a workload before; nothing, where it begins.
 #[derive(Default)]
@@ -54,36 +57,63 @@ impl<'a> Earlier<'a> {
     }
 }
 
-/// Refuses to go on from what was measured otherwise.
-pub(crate) fn must_fit(
-    plan: &ExperimentPlan,
-    drive: &str,
-    sides: &[String],
-    before: &Document,
-) -> Result<(), LabError> {
+/// Refuses to go on from what was measured with other options, before anything is prepared.
+pub(crate) fn must_fit(plan: &ExperimentPlan, before: &Document) -> Result<(), LabError> {
     let then = &before.circumstances;
-    let mut of_first = before.series.iter().take_while(|series| {
+    let names = |all: &[Workload]| all.iter().map(|one| one.name.as_str()).collect::<Vec<_>>().join(", ");
+    must_be_same("--workload", names(&then.workloads), names(&plan.workloads))?;
+    let path = |path: PathKind| path.name().to_owned();
+    must_be_same("--path", path(before.path), path(plan.path))?;
+    let others = |all: &[OtherProgram]| {
+        all.iter().map(|one| format!("{}={}", one.name, one.attach)).collect::<Vec<_>>().join(", ")
+    };
+    must_be_same("--entrant", others(&then.others), others(&plan.others))?;
+    must_be_same("--buffered", given(then.buffered), given(plan.buffered))?;
+    must_be_same("--reads-only", given(then.reads_only), given(plan.reads_only))?;
+    for (then, now) in then.workloads.iter().zip(&plan.workloads) {
+        let (runs, seconds) = (|of: Turns| of.runs.to_string(), |of: Turns| of.seconds.to_string());
+        // A first look has turns of its own.
+        let quick = |of: Turns| {
+            format!("{} runs of {} s, with a rest of {} s", of.runs, of.seconds, of.pause_seconds)
+        };
+        let turns = |of: Turns| (of.slices, of.discarded, of.pause_seconds.to_bits());
+        if turns(then.turns) != turns(now.turns) {
+            must_be_same("--quick", quick(then.turns), quick(now.turns))?;
+        }
+        must_be_same("--runs", runs(then.turns), runs(now.turns))?;
+        must_be_same("--seconds", seconds(then.turns), seconds(now.turns))?;
+        if let (Procedure::Requests(then), Procedure::Requests(now)) = (&then.kind, &now.kind) {
+            must_be_same("--size", words(then.span_bytes), words(now.span_bytes))?;
+            must_be_same("--verify", given(then.verify), given(now.verify))?;
+        }
+    }
+    must_be_same("--size", words(then.span_bytes), words(plan.span_bytes))?;
+    // What is left of it are the files and bytes, or another definition.
+    if then.workloads != plan.workloads || then.span_bytes != plan.span_bytes || then.others != plan.others {
+        return Err(LabError::MeasuredOtherwise { what: "--scale", then: String::new(), now: String::new() });
+    }
+    Ok(())
+}
+
+/// The same of the drive and of those that are compared, as they are called once they are there.
+pub(crate) fn must_be_of(drive: &str, sides: &[String], before: &Document) -> Result<(), LabError> {
+    must_be_same("--drive", before.drive.clone(), drive.to_owned())?;
+    let of_first = before.series.iter().take_while(|series| {
         before
             .series
             .first()
             .is_some_and(|first| first.cell == series.cell && first.workload == series.workload)
     });
-    let what = match () {
-        () if before.drive != drive => "on another drive",
-        () if before.path != plan.path => "by another path",
-        () if then.workloads != plan.workloads || then.span_bytes != plan.span_bytes => {
-            "with other workloads"
-        }
-        () if then.others != plan.others => "with other entrants",
-        () if (then.buffered, then.reads_only) != (plan.buffered, plan.reads_only) => "with other options",
-        () if !sides.iter().all(|side| of_first.next().is_some_and(|series| series.target == *side))
-            || of_first.next().is_some() =>
-        {
-            "of other targets"
-        }
-        () => return Ok(()),
-    };
-    Err(LabError::MeasuredOtherwise(what))
+    let then: Vec<_> = of_first.map(|series| series.target.as_str()).collect();
+    must_be_same("--with", then.join(", "), sides.join(", "))
+}
+
+fn given(is_given: bool) -> String {
+    if is_given { "given" } else { "left out" }.to_owned()
+}
+
+fn must_be_same(what: &'static str, then: String, now: String) -> Result<(), LabError> {
+    if then == now { Ok(()) } else { Err(LabError::MeasuredOtherwise { what, then, now }) }
 }
 
 #[cfg(test)]
@@ -177,11 +207,14 @@ mod tests {
             change(&mut document);
             refused(&plan, &document)
         };
-        assert!(named(&|document| document.drive.push('x')).contains("another drive"));
-        assert!(named(&|document| document.circumstances.span_bytes += 1).contains("other workloads"));
-        assert!(named(&|document| document.series.clear()).contains("other targets"));
+        assert!(named(&|document| document.drive.push('x')).contains("--drive was Samsung 990 Pro 4 TB"));
+        let size = named(&|document| document.circumstances.span_bytes *= 2);
+        assert!(size.contains("--size was 32 MiB, and is 16 MiB"), "{size}");
+        assert!(named(&|document| document.series.clear()).contains("--with was left out, and is plain,"));
+        let runs = named(&|document| document.circumstances.workloads[0].turns.runs = 9);
+        assert!(runs.contains("--runs was 9, and is 5"), "{runs}");
         let one = ExperimentPlan { targets: plan.targets[..1].to_vec(), ..plan.clone() };
-        assert!(refused(&one, &whole).contains("other targets"));
+        assert!(refused(&one, &whole).contains("--with was plain, "));
         assert_eq!(refused(&plan, &whole), "");
     }
 }

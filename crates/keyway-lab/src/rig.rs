@@ -45,6 +45,16 @@ pub enum Drive {
     Path(#[serde(with = "keyway_attach::path_text")] PathBuf),
 }
 
+impl std::fmt::Display for Drive {
+    /// As it is written on a command line.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Model(name) => write!(f, "model:{name}"),
+            Self::Path(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
 impl From<&str> for Drive {
     fn from(words: &str) -> Self {
         match words.strip_prefix("model:") {

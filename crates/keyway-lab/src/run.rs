@@ -9,7 +9,7 @@ use crate::judge::Judging;
 use crate::plan::ExperimentPlan;
 use crate::procedures::measure_procedure;
 use crate::result::{Document, Machine};
-use crate::resumed::{Earlier, must_fit};
+use crate::resumed::{Earlier, must_be_of, must_fit};
 use crate::rig::Rig;
 use crate::setup::Setup;
 use crate::timed::EncryptInPlace;
@@ -55,13 +55,14 @@ impl ExperimentPlan {
         stop: &AtomicBool,
         watch: &dyn Watch,
     ) -> Result<(Document, Option<LabError>), LabError> {
+        before.map_or(Ok(()), |before| must_fit(self, before))?;
         // Before the drive is prepared, which is work of our own.
         let circumstances = Circumstances::of(self);
         // What was given is the whole time: preparing the drive is a part of it.
         let until = self.time.map(|time| Instant::now() + time);
         let mut setup = Setup::of(self, encrypt, stop)?;
         let sides: Vec<String> = setup.entrants.iter().map(|entrant| entrant.name.clone()).collect();
-        before.map_or(Ok(()), |before| must_fit(self, &setup.title, &sides, before))?;
+        before.map_or(Ok(()), |before| must_be_of(&setup.title, &sides, before))?;
         let model = setup.rig().and_then(Rig::modelled).map(|drive| drive.model());
         let mut document = Document {
             cells: Vec::new(),

@@ -80,7 +80,9 @@ impl Experiments {
         let before = before.map(Found::load).transpose()?.map_or_else(Vec::new, |found| found.0);
         // What an interrupted run did not come to, is not there.
         if before.len() > plans.len() {
-            return Err(LabError::MeasuredOtherwise("on other drives"));
+            let then = before.iter().map(|one| one.drive.as_str()).collect::<Vec<_>>().join(", ");
+            let now = plans.iter().map(|plan| plan.drive.to_string()).collect::<Vec<_>>().join(", ");
+            return Err(LabError::MeasuredOtherwise { what: "--drive", then, now });
         }
         Ok(Self { plans, before, time: request.time })
     }

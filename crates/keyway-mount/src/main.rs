@@ -5,9 +5,11 @@ mod asking;
 mod options;
 mod request;
 
+use asking::Answer;
 use request::Request;
 use std::env;
 use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
@@ -24,28 +26,57 @@ fn main() -> ExitCode {
     let program = program();
     let mut open = Command::new(&program);
     open.arg("open").args(&request.arguments);
-    let asked = if request.asks { asking::answer(&request.source) } else { Ok(Some(Stdio::null())) };
-    match asked {
-        Ok(Some(answer)) => {
-            open.stdin(answer);
-            if request.asks {
-                open.args(["--password-file", "-"]);
-            }
+    let mut asked = None;
+    match request.asks.then(|| asking::answer(&request.source)).transpose() {
+        Ok(None) => drop(open.stdin(Stdio::null())),
+        Ok(Some(Answer::Asked(mut asking))) => {
+            open.stdin(asking.stdout.take().map_or_else(Stdio::null, Stdio::from));
+            open.args(["--password-file", "-"]);
+            asked = Some(asking);
         }
         // Somebody sits there: the program asks.
-        Ok(None) => {}
+        Ok(Some(Answer::Terminal)) => {}
         Err(wrong) => return end(FAILED, &wrong),
     }
     open.arg("--").arg(&request.source).arg(&request.folder);
     if !request.is_verbose {
         open.stdout(Stdio::null());
     }
-    match open.status() {
-        Ok(status) if status.success() => ExitCode::SUCCESS,
-        // It has said why.
-        Ok(_) => ExitCode::from(FAILED),
+    let begun = open.stderr(Stdio::piped()).spawn();
+    let told = begun.and_then(|mut opening| {
+        let said = opening.stderr.take().map(said).unwrap_or_default();
+        opening.wait().map(|status| (status.success(), said))
+    });
+    match told {
+        Ok((true, _)) => ExitCode::SUCCESS,
+        Ok((false, said)) => match asked.as_mut().and_then(asking::unanswered) {
+            // Of an empty password it says something else.
+            Some(unanswered) => end(FAILED, &unanswered),
+            None => {
+                eprint!("{said}");
+                ExitCode::from(FAILED)
+            }
+        },
         Err(e) => end(SYSTEM, &format!("{} can't be run: {e}", program.display())),
     }
+}
+
+/// Hands on what the program says, by the names that its options have here. Why it failed is kept, and told by whoever knows
+/// whether it is the reason.
+fn said(from: impl Read) -> String {
+    let (mut lines, mut kept) = (BufReader::new(from), String::new());
+    let mut line = Vec::new();
+    while let Ok(1..) = lines.read_until(b'\n', &mut line) {
+        let text = options::in_fstab(&String::from_utf8_lossy(&line));
+        line.clear();
+        let is_error = text.starts_with("keyway: ") && !text.starts_with("keyway: warning: ");
+        if is_error || !kept.is_empty() {
+            kept.push_str(&text);
+        } else {
+            eprint!("{text}");
+        }
+    }
+    kept
 }
 
 fn end(code: u8, why: &str) -> ExitCode {

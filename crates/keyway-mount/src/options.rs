@@ -172,6 +172,38 @@ pub(crate) fn translate(lists: &[OsString], sloppy: bool) -> Result<Options, Str
     Ok(Options { arguments, asks: wants_password || !has_key })
 }
 
+/// What the program says, with the names that its options have in fstab(5): `password-file=FILE` for `--password-file FILE`. What
+/// stands in a command stays as it is.
+pub(crate) fn in_fstab(said: &str) -> String {
+    let (mut told, mut in_command) = (String::new(), false);
+    for (at, part) in said.split('`').enumerate() {
+        told.push_str(if at > 0 { "`" } else { "" });
+        for word in part.split_inclusive(' ') {
+            in_command |= word.trim_start_matches('(').starts_with("keyway ");
+            let end = word.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(word.len());
+            let known = word.get(..end).filter(|_| at % 2 == 0 && !in_command).and_then(named);
+            match known.zip(word.get(end..)) {
+                // Its value follows.
+                Some(((name, true), " ")) => told.extend([name, "="]),
+                Some(((name, _), rest)) => told.extend([name, rest]),
+                None => told.push_str(word),
+            }
+            in_command &= !word.trim_end().ends_with([';', ',', '.', ':', ')']);
+        }
+    }
+    told
+}
+
+/// The option that becomes that of `keyway open`, and whether it takes a value.
+fn named(long: &str) -> Option<(&'static str, bool)> {
+    MEANINGS.iter().find_map(|(name, meaning)| match meaning {
+        Value(known) | Key(known) if *known == long => Some((*name, true)),
+        Flag(known) if *known == long => Some((*name, false)),
+        Tpm if long == "--tpm" => Some((*name, false)),
+        _ => None,
+    })
+}
+
 /// The options of a list; commas within double quotes belong to a value (mount(8)).
 fn split(list: &[u8]) -> Vec<Vec<u8>> {
     let (mut all, mut option, mut is_quoted) = (Vec::new(), Vec::new(), false);
@@ -228,6 +260,24 @@ mod tests {
     fn a_quoted_comma_belongs_to_the_path() {
         let options = translated("keyfile=\"/a,b\",ro").expect("known");
         assert_eq!(options.arguments, ["--keyfile=/a,b", "--read-only"]);
+    }
+
+    #[test]
+    fn what_the_program_says_names_options_as_fstab_has_them() {
+        for (said, told) in [
+            ("use --password-file FILE or --keyfile PATH", "use password-file=FILE or keyfile=PATH"),
+            ("check the path given as --keyfile; try", "check the path given as keyfile; try"),
+            ("with --recovery-password DIGITS-OR-FILE\n", "with recovery-password-file=DIGITS-OR-FILE\n"),
+            ("leave --read-only out", "leave ro out"),
+            ("`keyway open V --keyfile K` opens it", "`keyway open V --keyfile K` opens it"),
+            (
+                "it goes like this: keyway open --pim 1 V; --pim",
+                "it goes like this: keyway open --pim 1 V; pim",
+            ),
+            ("--password-fd N, --log", "--password-fd N, --log"),
+        ] {
+            assert_eq!(in_fstab(said), told);
+        }
     }
 
     #[test]

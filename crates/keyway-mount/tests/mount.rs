@@ -62,8 +62,43 @@ fn what_goes_wrong_is_said_and_ends_as_mount_has_it() {
     assert!(text(&refused.stderr).contains("no key opened it"), "{}", text(&refused.stderr));
 }
 
+/// Where systemd's agents look for questions.
+fn has_agents() -> bool {
+    let there = Path::new("/run/systemd/ask-password").is_dir();
+    if !there {
+        leave_out("systemd asks nobody here");
+    }
+    there
+}
+
+#[test]
+fn whoever_does_not_answer_has_given_no_password() {
+    if !has_agents() {
+        return;
+    }
+    let system = System::new("cat >/dev/null; echo 'keyway: standard input is empty' >&2; exit 2");
+    system.script("bin/systemd-ask-password", r#"printf '%s\n' "$*" >&2; exit 1"#);
+    let refused = system.mount(&["/dev/sdb1", "/data"]);
+    assert_eq!(refused.status.code(), Some(32));
+    let said = text(&refused.stderr);
+    assert!(said.contains("--timeout=90") && said.contains("nobody has answered"), "{said}");
+    assert!(!said.contains("standard input"), "{said}");
+}
+
+#[test]
+fn options_are_called_as_they_are_in_the_table() {
+    let system = System::new(
+        "echo 'keyway: warning: slow' >&2; printf 'keyway: none\\n  use --password-file FILE\\n' >&2; exit 2",
+    );
+    let refused = system.mount(&["/dev/sdb1", "/data", "-o", "keyfile=/etc/key"]);
+    assert_eq!(text(&refused.stderr), "keyway: warning: slow\nkeyway: none\n  use password-file=FILE\n");
+}
+
 #[test]
 fn without_a_terminal_systemd_asks_for_the_password() {
+    if !has_agents() {
+        return;
+    }
     let system = System::new(r#"printf '%s\n' "$@"; cat"#);
     system.script("bin/systemd-ask-password", r#"printf '%s\n' "$*" >&2; echo from the boot screen"#);
     let done = system.mount(&["/dev/sdb1", "/data", "-v", "-o", "pim=7"]);

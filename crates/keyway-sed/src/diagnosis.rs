@@ -6,7 +6,7 @@
 //! first.
 
 use crate::authority::name_of;
-use crate::discovery::Discovery;
+use crate::discovery::{Discovery, Feature};
 use crate::host::error::{HostError, Misbehaved, Operation, Refused, Unfit};
 use crate::password::{PasswordError, PasswordHash};
 use crate::transport::{NoSecurity, TransportError};
@@ -199,6 +199,11 @@ impl Unfit {
     }
 }
 
+/// Whether it is one of the administrators of the part that locks.
+fn is_administrator(who: Uid) -> bool {
+    who != authority::PSID && who.row_number() >> 16 == authority::admin(1).row_number() >> 16
+}
+
 fn refusal(refused: Refused, situation: &Situation<'_>) -> Diagnosis {
     use Advice as A;
     use Cause as C;
@@ -222,6 +227,11 @@ fn refusal(refused: Refused, situation: &Situation<'_>) -> Diagnosis {
     let text = str::to_owned;
     let is_blocked = || situation.discovery.and_then(Discovery::block_sid).is_some_and(|b| b.blocked);
     let is_off = || situation.discovery.and_then(Discovery::locking).is_some_and(|l| !l.enabled);
+    // Ranges that belong to a user alone, whom no administrator stands in for (Single User Mode).
+    let has_users_ranges = || {
+        let features = situation.discovery.map(|discovery| &*discovery.features).unwrap_or_default();
+        features.iter().any(|feature| matches!(feature, Feature::SingleUser(mode) if mode.any))
+    };
     match (status, operation) {
         (Status::NotAuthorized | Status::AuthorityLockedOut, Operation::Authenticate)
             if who == Some(authority::SID) && is_blocked() =>
@@ -258,6 +268,10 @@ fn refusal(refused: Refused, situation: &Situation<'_>) -> Diagnosis {
         ) => say(K::NotAllowed, format!("{whom} may not do that"), &[C::OwnersRight], &[A::GiveOwnersSecret]),
         (Status::NotAuthorized, _) if who.is_none() => {
             say(K::NotAllowed, format!("{} needs a secret", operation.words()), &[], &[A::GivePasswordFile])
+        }
+        (Status::NotAuthorized, _) if who.is_some_and(is_administrator) && has_users_ranges() => {
+            let what = format!("{whom} may not do that");
+            say(K::NotAllowed, what, &[C::UsersAlone], &[A::AuthenticateAsRangesUser])
         }
         (Status::NotAuthorized, _) => {
             let what = format!("{whom} may not do that");
@@ -328,7 +342,7 @@ fn refusal(refused: Refused, situation: &Situation<'_>) -> Diagnosis {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::discovery::{BlockSid, Feature, LockingFeature};
+    use crate::discovery::{BlockSid, LockingFeature, SingleUser};
     use crate::transport::Refusal;
 
     fn discovery(features: Vec<Feature>) -> Discovery {
@@ -361,6 +375,13 @@ mod tests {
         assert!(user.meaning.kind == Kind::WrongSecret && user.what.contains("user 2"), "{user:?}");
         let set = refused(Operation::Set, Some(authority::user(1)), Status::NotAuthorized);
         assert_eq!(diagnosed(&set, &plain, false).meaning.kind, Kind::NotAllowed);
+        // Of a range that is a user's alone an administrator is not told to come as one.
+        let alone = SingleUser { any: true, ..SingleUser::default() };
+        let admin = refused(Operation::Set, Some(authority::admin(1)), Status::NotAuthorized);
+        let told = |features| diagnosed(&admin, &discovery(features), false).meaning.advice;
+        assert_eq!(told(vec![Feature::SingleUser(alone)]), [Advice::AuthenticateAsRangesUser]);
+        let none = vec![Feature::SingleUser(SingleUser::default())];
+        assert_eq!(told(none), [Advice::AuthenticateAsAdministrator]);
         let psid = refused(Operation::Authenticate, Some(authority::PSID), Status::NotAuthorized);
         assert_eq!(diagnosed(&psid, &plain, false).meaning.advice, [Advice::ReadLabelAgain]);
         let locked = refused(Operation::Authenticate, Some(authority::admin(1)), Status::AuthorityLockedOut);

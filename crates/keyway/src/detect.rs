@@ -10,11 +10,11 @@ use crate::unlock::{Family, UnlockArguments, VolumeFormat, begins_as_bitlocker};
 use keyway_convert::ConversionKind;
 use keyway_engine::Access;
 use keyway_fs::Container;
-use keyway_store::{Caching, Store};
+use keyway_store::{Caching, InUse, Store};
 pub use keyway_volume::Inspection;
 pub use keyway_volume::bitlocker::Locked;
 use keyway_volume::bitlocker::{self, BitLockerError, Warning};
-use keyway_volume::{HeaderChoice, VolumeError, inspect};
+use keyway_volume::{HeaderChoice, NotAVolume, inspect};
 use std::path::Path;
 
 /// What a file or device looks like without a secret.
@@ -91,8 +91,33 @@ pub(crate) fn must_be_noise(path: &Path, arguments: &UnlockArguments) -> Result<
     if named || arguments.system_drive(path)?.is_some() {
         return Ok(());
     }
-    let reason = inspect(&look(path, arguments)?).ok().and_then(|seen| seen.not_a_volume);
-    reason.map_or(Ok(()), |reason| Err(about(path)(VolumeError::NotAVolume(reason))))
+    let store = look(path, arguments)?;
+    let reason = inspect(&store).ok().and_then(|seen| seen.not_a_volume);
+    let Some(reason) = reason else { return Ok(()) };
+    let is_plain = matches!(reason, NotAVolume::FileSystem(_));
+    let error = store.not_a_volume(path, reason);
+    // Whoever would open it has its files already.
+    Err(match InUse::find(path).mounted_at().filter(|_| is_plain) {
+        Some(at) => Error::PlainMounted { error: Box::new(error), at: at.to_owned() },
+        None => error,
+    })
+}
+
+/// Why something that is in use is not what it is taken for, where it is mounted and was never encrypted.
+pub(crate) fn plain_and_mounted(path: &Path, arguments: &UnlockArguments) -> Option<Error> {
+    must_be_noise(path, arguments).err().filter(|error| matches!(error, Error::PlainMounted { .. }))
+}
+
+/// Refuses, before anybody is asked for a secret, to change a BitLocker volume whose first sector is lost: nobody but who
+/// writes a new one writes to it.
+pub(crate) fn must_have_first_sector(
+    path: &Path,
+    store: &dyn Store,
+    arguments: &UnlockArguments,
+) -> Result<(), Error> {
+    // Else it is not taken for one.
+    let lost = arguments.searches() && !begins_as_bitlocker(store)? && bitlocker::has_metadata(store);
+    if lost { Err(about(path)(BitLockerError::FirstSectorLost)) } else { Ok(()) }
 }
 
 /// Whether a BitLocker volume's metadata shows at once in something that looks like noise from its beginning: it may be one whose
@@ -128,6 +153,10 @@ fn family_of(path: &Path, store: &dyn Store, arguments: &UnlockArguments) -> Res
         }
         Some(format) => Ok(format.family()),
         None if !arguments.system && begins_as_bitlocker(store)? => Ok(Family::BitLocker),
+        // Who knows better names the format: over a system that VeraCrypt encrypted a BitLocker volume may have been made.
+        None if arguments.system && bitlocker::look(store).is_ok() => {
+            Err(Misuse::NoSystem(path.to_owned()).into())
+        }
         // A copy of a header may be in order behind what was written over the beginning.
         None if arguments.system || arguments.header != HeaderChoice::Auto => Ok(Family::VeraCrypt),
         None => match Container::on(store)? {
@@ -144,6 +173,14 @@ fn family_of(path: &Path, store: &dyn Store, arguments: &UnlockArguments) -> Res
 pub(crate) fn cut_off(warnings: &[Warning]) -> Option<String> {
     let cut_off = warnings.iter().find(|warning| matches!(warning, Warning::CutOff { .. }));
     cut_off.map(Warning::to_string)
+}
+
+/// The bytes that a BitLocker volume had and those that there are, where these are fewer.
+pub(crate) fn lengths_of_cut(warnings: &[Warning]) -> Option<(u64, u64)> {
+    warnings.iter().find_map(|warning| match warning {
+        Warning::CutOff { expected, present } => Some((*expected, *present)),
+        _ => None,
+    })
 }
 
 fn bitlocker(

@@ -95,7 +95,7 @@ pub fn on_this_machine() -> Vec<EncryptedDevice> {
 /// # Errors
 /// Nothing is there, or it can't be read.
 pub fn on(path: &Path) -> Result<Vec<EncryptedDevice>, Error> {
-    crate::medium::must_be_readable(path)?;
+    crate::medium::must_be_a_drive(path)?;
     let whole = path.canonicalize().map_err(|e| Error::system("look at", path, e))?;
     let name = whole.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let found = if drive::is_drive(path) && !whole.starts_with("/dev") {
@@ -104,10 +104,7 @@ pub fn on(path: &Path) -> Result<Vec<EncryptedDevice>, Error> {
         of_disk(path, &name)
     };
     match found.iter().find(|found| found.with == EncryptedWith::Unread) {
-        Some(_) if found.len() == 1 => {
-            let store = FileStore::open(path, OpenMode::ReadOnly, Caching::Buffered);
-            store.map_err(|e| crate::error::about(path)(e)).map(|_| found)
-        }
+        Some(_) if found.len() == 1 => crate::medium::look(path).map(|_| found),
         _ => Ok(found),
     }
 }
@@ -289,5 +286,8 @@ mod tests {
         // Whatever this machine has, looking at it ends.
         assert!(on_this_machine().iter().all(|found| !found.words.is_empty()));
         assert!(on(Path::new("/nothing/here")).is_err());
+        for none in ["/tmp", "/dev/null"] {
+            assert!(matches!(on(Path::new(none)), Err(Error::NoMedium { .. })), "{none}");
+        }
     }
 }

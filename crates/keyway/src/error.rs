@@ -21,6 +21,7 @@ pub use keyway_fs::files::FilesError;
 pub use keyway_fs::mkfs::MkfsError;
 pub use keyway_fs::resize::ResizeToolError;
 pub use keyway_store::StoreError;
+use keyway_store::size::words;
 pub use keyway_volume::VolumeError;
 use keyway_volume::bitlocker::{BitLockerError, Protection};
 use std::io;
@@ -98,6 +99,23 @@ pub enum Error {
     /// A BitLocker volume has no recovery password, or none of that identifier.
     #[error("{} has no such recovery password", .0.display())]
     NoRecoveryPassword(PathBuf),
+    /// A file that should hold a recovery password holds none.
+    #[error("there is no recovery password in {}", .0.display())]
+    NoRecoveryPasswordIn(PathBuf),
+    /// There is less of a BitLocker volume than there was, and what is missing is needed.
+    #[error(
+        "this is not the whole volume: it was cut, and {present} of its {expected} bytes are left ({} of {})",
+        words(*present), words(*expected)
+    )]
+    CutOff {
+        /// The bytes that it had.
+        expected: u64,
+        /// Those that there are.
+        present: u64,
+        /// What failed by it.
+        #[source]
+        error: Box<Self>,
+    },
     /// A file system begins where a BitLocker volume's first sector was: its metadata is what is left of a volume that
     /// was there before. Nothing was written.
     #[error("a file system ({0}) begins where the first sector was: nothing was written")]
@@ -108,7 +126,24 @@ pub enum Error {
     /// Whoever was asked for a secret could not answer, and said why.
     #[error(transparent)]
     Answer(Box<dyn std::error::Error + Send + Sync>),
-    /// It failed, and what was prepared for it was taken back, or could not be.
+    /// The file system is not encrypted, and is mounted.
+    #[error("{error}, and it is mounted at {}", .at.display())]
+    PlainMounted {
+        /// That it is no volume.
+        #[source]
+        error: Box<Self>,
+        /// Where it is mounted.
+        at: PathBuf,
+    },
+    /// What should be logged to is no file that a log is appended to.
+    #[error("could not log to {}: it is {what}", .path.display())]
+    NoLog {
+        /// What was named.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// It failed, and what was prepared for it was taken back, or could not be; or more helps than it knows itself.
     #[error("{error}")]
     TakenBack {
         /// Why it failed.
@@ -352,6 +387,9 @@ pub enum Misuse {
     /// Another format was named than that of a BitLocker volume.
     #[error("{} is a BitLocker volume", .0.display())]
     IsBitLocker(PathBuf),
+    /// A BitLocker volume, where a system that VeraCrypt encrypted was named.
+    #[error("{} is a BitLocker volume, and no system that VeraCrypt encrypted", .0.display())]
+    NoSystem(PathBuf),
     /// There is nobody to ask for a recovery password.
     #[error("no recovery password was given and there is nobody to ask")]
     NoRecoveryPassword,
@@ -494,7 +532,15 @@ explain! { Error, through Misuse | Disk | Store | Device | Layout | Cipher | Res
     Self::HalfConverted { path, .. } => [Converting State, Resume { path: path.clone() }; path],
     Self::PartitionHalfConverted { path, .. } => [Converting State, NamePartitionDevice { path: path.clone() }; path],
     Self::NoStartupKey(path) => [StartupKey Secret, NameStartupKeyFile; path],
+    Self::NoRecoveryPasswordIn(path) => [MistypedRecoveryPassword Secret, NameRecoveryPassword; path],
+    Self::CutOff { expected, .. } => [Damaged Contents, CopyAgain { bytes: *expected }],
     Self::NoRecoveryPassword(path) => [NoSuchProtector State, AddRecoveryPassword; path],
+    Self::PlainMounted { error, at } => {
+        let mut meaning = error.explain();
+        meaning.advice = vec![Advice::FilesAreAt { path: at.clone() }];
+        meaning
+    },
+    Self::NoLog { path, .. } => [NotSuitable State, NameLogFile; path],
     Self::TakenBack { error, left } => { error.explain().advise(left.clone()) },
     Self::FileSystemInFront(_) => [HasAFilesystem State, ReadRemains],
     Self::DamagedAgain => [Medium, CopyToAnotherDrive],
@@ -510,6 +556,7 @@ explain! { Error, through Misuse | Disk | Store | Device | Layout | Cipher | Res
 explain! { Misuse {
     Self::NotBitLocker(path) => [Usage Request, GivePasswordOrKeyfiles; path],
     Self::IsBitLocker(path) => [Usage Request, LeaveOutFormat; path],
+    Self::NoSystem(path) => [Usage Request, LeaveOutSystem; path],
     Self::NoRecoveryPassword => [Usage Request, NameRecoveryPassword],
     Self::NoKeyfiles => [Usage Request, GiveBitLockerSecret],
     Self::NothingHidden => [Usage Request, ProtectNothing],

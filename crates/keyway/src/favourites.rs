@@ -10,6 +10,7 @@ pub use error::FavouriteError;
 
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, OpenOptions};
@@ -69,6 +70,11 @@ impl Favourite {
         Ok(self)
     }
 
+    /// Its volume, where that isn't there now: a drive may be away, or the name mistyped.
+    pub fn missing(&self) -> Option<&Path> {
+        Some(Path::new(&self.volume)).filter(|volume| !volume.exists())
+    }
+
     /// Keeps it; one of that name is only replaced if `replace` says so.
     ///
     /// # Errors
@@ -121,9 +127,19 @@ pub fn all() -> Result<Vec<Favourite>, Error> {
     Ok(all.into_values().collect())
 }
 
-/// Why favourites can't be read, where a word without a slash may be the name of one.
-pub fn unread(word: &Path) -> Option<Error> {
-    (word.components().count() == 1 && !word.exists()).then(all)?.err()
+/// What else a word without a slash may have meant that was taken for a path, as facts for a sentence: a favourite, and why those
+/// can't be read; or the one of that name, where something here has it too, and went before.
+pub fn missed(word: &Path) -> Option<Value> {
+    if word.components().count() != 1 {
+        return None;
+    }
+    match all() {
+        Err(why) => (!word.exists()).then(|| json!({ "why": why.to_string() })),
+        Ok(all) => {
+            let named = all.into_iter().find(|one| word.as_os_str() == &*one.name)?;
+            named.is_hidden().then(|| json!(named))
+        }
+    }
 }
 
 /// The one of that name.
@@ -146,6 +162,14 @@ pub fn to_forget(name: &str, for_all: bool) -> Result<Favourite, Error> {
 }
 
 impl Favourite {
+    /// Whether something in this folder has its name, and is meant by it here.
+    pub fn is_hidden(&self) -> bool {
+        let whole = |path: &str| Path::new(path).canonicalize().ok();
+        // The volume itself opens by its own name as it does by the favourite's, but for what is kept with that.
+        let same = self.options.is_empty() && self.mountpoint.is_none();
+        whole(&self.name).is_some_and(|here| !same || whole(&self.volume) != Some(here))
+    }
+
     /// Forgets it; the volume stays as it is.
     ///
     /// # Errors

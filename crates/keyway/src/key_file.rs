@@ -60,6 +60,13 @@ pub(crate) fn must_be_folder(folder: &Path) -> Result<(), Error> {
     }
 }
 
+/// The same, and one in which this user can't make any: before anyone types a password for what would go there.
+pub(crate) fn must_take_files_in(folder: &Path) -> Result<(), Error> {
+    must_be_folder(folder)?;
+    let how = Access::WRITE_OK | Access::EXEC_OK;
+    accessat(CWD, folder, how, AtFlags::EACCESS).map_err(|e| Error::system("write to", folder, e.into()))
+}
+
 impl NewKeyFile {
     /// Makes it, empty, for its owner alone.
     ///

@@ -13,8 +13,8 @@ use crate::unlock::{Family, Key, UnlockArguments};
 use crate::volume::{OpenOptions, Volume};
 use keyway_engine::Access;
 use keyway_store::{Caching, Store};
-use keyway_volume::Secrets as VeraCryptSecret;
-use keyway_volume::bitlocker::Secret;
+use keyway_volume::bitlocker::{Locked, Secret};
+use keyway_volume::{NotAVolume, Secrets as VeraCryptSecret};
 use std::path::PathBuf;
 
 /// What opens a volume, and the hidden one in it that is to be protected.
@@ -99,7 +99,10 @@ impl<'a> LockedVolume<'a> {
         {
             return Err(half);
         }
-        free.map_err(|refused| naming_the_open_one(&self.path, self.arguments.partition, refused))
+        free.map_err(|refused| match detect::plain_and_mounted(&self.path, &self.arguments) {
+            Some(plain) => plain,
+            None => naming_the_open_one(&self.path, self.arguments.partition, refused),
+        })
     }
 
     /// Refuses, before anyone is asked for a secret, a volume that can't be read from that offset on: the file or device
@@ -155,11 +158,29 @@ impl<'a> LockedVolume<'a> {
     /// That there is less of the volume than there was: the reason, as a rule, why something did not come to its end. What
     /// is in it can't tell.
     pub fn cut_off(&self) -> Option<String> {
-        let seen = match self.family() {
-            Ok(Family::BitLocker) => detect::look_at_bitlocker(&self.path, &self.arguments, self.progress),
-            _ => return None,
-        };
-        seen.ok().and_then(|seen| detect::cut_off(&seen.warnings))
+        self.seen_of_bitlocker().and_then(|seen| detect::cut_off(&seen.warnings))
+    }
+
+    /// The same in bytes: those that it had, and those that there are. Nothing is searched for that.
+    pub(crate) fn lengths_of_cut(&self) -> Option<(u64, u64)> {
+        let seen = if self.arguments.searches() { None } else { self.seen_of_bitlocker() };
+        detect::lengths_of_cut(&seen?.warnings)
+    }
+
+    fn seen_of_bitlocker(&self) -> Option<Locked> {
+        match self.family() {
+            Ok(Family::BitLocker) => {
+                detect::look_at_bitlocker(&self.path, &self.arguments, self.progress).ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// Refuses, before anyone is asked for a secret, to change a BitLocker volume whose first sector is lost.
+    pub(crate) fn must_have_first_sector(&self) -> Result<(), Error> {
+        // What is half converted has another one for now.
+        self.family()?;
+        detect::must_have_first_sector(&self.path, &self.to_look()?, &self.arguments)
     }
 
     /// What opens it.
@@ -224,6 +245,11 @@ impl<'a> LockedVolume<'a> {
 
     pub(crate) fn system_drive(&self) -> Result<Option<SystemDrive>, Error> {
         self.arguments.system_drive(&self.path)
+    }
+
+    /// That it is plainly no volume, and what helps.
+    pub fn not_a_volume(&self, reason: NotAVolume) -> Error {
+        self.to_look().map_or_else(|error| error, |store| store.not_a_volume(&self.path, reason))
     }
 
     /// Its medium, to look at.

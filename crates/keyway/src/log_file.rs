@@ -3,13 +3,14 @@
 
 use crate::error::Error;
 use crate::shown::{line, shown};
-use keyway_error::Explain;
+use keyway_error::{Explain, Fault, Meaning};
 use keyway_fs::calendar;
 use keyway_store::is_no_text;
 use log::{LevelFilter, Log, Metadata, Record};
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -33,11 +34,20 @@ pub fn log_to(path: &Path) -> Result<(), Error> {
         let why = "what is there is no text: it may be a volume, which would be longer then";
         return Err(failed(io::Error::new(io::ErrorKind::AlreadyExists, why)));
     }
+    let kind = path.metadata().ok().map(|about| about.file_type());
+    let what = match kind {
+        Some(kind) if kind.is_dir() => Some("a folder"),
+        // It would be written over what is on it.
+        Some(kind) if kind.is_block_device() => Some("a block device"),
+        Some(kind) if !kind.is_file() => Some("no file"),
+        _ => None,
+    };
+    what.map_or(Ok(()), |what| Err(Error::NoLog { path: path.to_owned(), what }))?;
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let opened = rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
     let file = opened.map(File::from).map_err(|e| failed(e.into()))?;
     if !file.metadata().map_err(failed)?.is_file() {
-        return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file")));
+        return Err(Error::NoLog { path: path.to_owned(), what: "no file" });
     }
     log::set_boxed_logger(Box::new(LogFile(file))).map_err(|e| failed(io::Error::other(e)))?;
     log::set_max_level(LevelFilter::Info);
@@ -79,13 +89,25 @@ pub(crate) fn step<T>(
     came
 }
 
-/// A verb of a front begins, or has ended: well, or by that kind of failure. Only what the front itself calls it is written, no word
-/// that was typed.
-pub fn log_verb(verb: &str, ended: Option<Result<(), &str>>) {
+/// A verb of a front begins, or has ended: well, or by that failure, at the volume or device that was named.
+pub fn log_verb(verb: &str, volume: Option<&Path>, ended: Option<Result<(), &dyn Explain>>) {
     match ended {
         None => log::info!("{verb}: begins"),
         Some(Ok(())) => log::info!("{verb}: ended"),
-        Some(Err(kind)) => log::error!("{verb}: {kind}"),
+        Some(Err(failure)) => log::error!("{verb}: {}", failed(volume, failure)),
+    }
+}
+
+/// What failed, and why. What was typed in the wrong place may be a secret: of a wrong word, and of what is not there and no
+/// volume, only the kind is written.
+fn failed(volume: Option<&Path>, failure: &dyn Explain) -> String {
+    let Meaning { kind, fault, path, .. } = failure.explain();
+    let named = volume.map(|volume| format!("{}: ", shown(volume))).unwrap_or_default();
+    let is_known = path.is_none_or(|path| Some(&*path) == volume || path.exists());
+    match fault {
+        Fault::Request | Fault::Secret => format!("{named}{}", kind.word()),
+        _ if !is_known => format!("{named}{}", kind.word()),
+        _ => format!("{named}{} ({failure})", kind.word()),
     }
 }
 
@@ -138,6 +160,9 @@ mod tests {
         }
         std::fs::write(path("volume"), [0xe9, 0x9d, 0xc3, 0x28]).expect("written");
         assert!(log_to(&path("volume")).is_err_and(|e| e.explain().kind.word() == "exists"));
+        for (wrong, what) in [("/dev/null", "no file"), (".", "a folder")] {
+            assert!(log_to(Path::new(wrong)).is_err_and(|e| e.to_string().ends_with(what)), "{wrong}");
+        }
         symlink(path("elsewhere"), path("link")).expect("a link");
         assert!(log_to(&path("link")).is_err() && !path("elsewhere").exists());
         std::fs::write(path("log"), "before\n").expect("written");

@@ -4,7 +4,7 @@ use crate::error::Error;
 use keyway_engine::Access;
 use keyway_error::{Advice, Explain};
 use keyway_store::{Caching, FileStore, OpenMode, must_hold_sectors};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, FileType, OpenOptions};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -61,27 +61,35 @@ fn no_medium(path: &Path) -> Option<Error> {
 /// # Errors
 /// It isn't, or is neither a file nor a block device.
 pub fn must_exist(path: &Path) -> Result<(), Error> {
-    let failed = |e| Error::system("open", path, e);
-    path.metadata().map_err(failed)?;
-    no_medium(path).map_or(Ok(()), Err)?;
-    // A pipe would keep whoever opens it waiting.
-    File::open(path).map(drop).map_err(failed)
+    must_open(path, |_| no_medium(path).map_or(Ok(()), Err))
 }
 
-/// The same of a drive, and of a file that is no volume's.
+/// The same of a drive, whose own device may be one for characters.
+///
+/// # Errors
+/// As [`must_exist`].
+pub(crate) fn must_be_a_drive(path: &Path) -> Result<(), Error> {
+    must_open(path, |kind| match kind.is_char_device() {
+        true => Ok(()),
+        false => no_medium(path).map_or(Ok(()), Err),
+    })
+}
+
+/// The same of a file that is no volume's.
 ///
 /// # Errors
 /// As [`must_exist`].
 pub(crate) fn must_be_readable(path: &Path) -> Result<(), Error> {
+    must_open(path, |kind| match kind.is_dir() {
+        true => Err(Error::Folder(path.to_owned())),
+        false => must_be_suitable(path),
+    })
+}
+
+/// What is there may be opened: a pipe would keep whoever opens it waiting.
+fn must_open(path: &Path, suits: impl FnOnce(FileType) -> Result<(), Error>) -> Result<(), Error> {
     let failed = |e| Error::system("open", path, e);
-    let kind = path.metadata().map_err(failed)?.file_type();
-    if kind.is_dir() {
-        return Err(Error::Folder(path.to_owned()));
-    }
-    // A drive's own device may be one for characters.
-    if !kind.is_char_device() {
-        must_be_suitable(path)?;
-    }
+    suits(path.metadata().map_err(failed)?.file_type())?;
     File::open(path).map(drop).map_err(failed)
 }
 

@@ -2,15 +2,19 @@
 
 #[cfg(feature = "lab")]
 use crate::lab::bench::{Buffers, Threads};
-use crate::secrets::PasswordSource;
+use crate::locked::LockedVolume;
+use crate::secrets::{PasswordSource, SecretFrom};
 use crate::session::NbdAddress;
 use crate::shown::{for_shell, line};
+use crate::tpm::Address;
+use keyway_cipher::Chain;
 use keyway_store::size::{self, SizeError};
+use keyway_volume::HeaderChoice;
 use std::convert::Infallible;
 use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Parses a size in bytes, and says what one looks like.
@@ -95,7 +99,10 @@ pub fn threads(text: &str) -> Result<Threads, String> {
 /// # Errors
 /// None: whether there is one of that name is for whoever makes a volume to say.
 pub fn cipher(text: &str) -> Result<String, Infallible> {
-    let name = text.to_lowercase().replace(')', "").replace(['(', ' '], "-");
+    if let Ok(chain) = text.parse::<Chain>() {
+        return Ok(chain.to_string());
+    }
+    let name = text.to_lowercase().replace(' ', "-");
     Ok(name.strip_prefix("xts-aes-").map(|bits| format!("aes-xts-{bits}")).unwrap_or(name))
 }
 
@@ -104,6 +111,53 @@ pub fn options(secret: &PasswordSource, prefix: &str) -> String {
     let pim = secret.pim.filter(|pim| *pim > 0).map(|pim| format!(" --{prefix}pim {pim}"));
     let files = secret.keyfiles.iter().map(|file| format!(" --{prefix}keyfile {}", for_shell(file)));
     pim.into_iter().chain(files).collect()
+}
+
+/// The options that were given to open a volume, to be typed again: what it is looked for as, and what names its secrets. No secret
+/// is one of them, nor what holds one only once.
+pub fn given(volume: &LockedVolume<'_>) -> String {
+    let (arguments, sources) = (&volume.arguments, &volume.sources);
+    let mut said = String::new();
+    let mut option = |long: &str, value: Option<String>| {
+        said.extend(value.map(|value| format!(" --{long} {value}")));
+    };
+    let file = |path: &Path| Some(for_shell(path)).filter(|_| path.is_file());
+    let password = |from: &PasswordSource| match &from.password {
+        Some(SecretFrom::File(path)) => file(path),
+        _ => None,
+    };
+    option("format", arguments.format.map(|format| format.name().to_owned()));
+    option("hash", arguments.hash.map(|hash| hash.to_string()));
+    option(
+        "header",
+        match arguments.header {
+            HeaderChoice::Auto => None,
+            HeaderChoice::Primary => Some("primary".to_owned()),
+            HeaderChoice::Backup => Some("backup".to_owned()),
+        },
+    );
+    option("partition", arguments.partition.map(|number| number.to_string()));
+    option("system-header", arguments.system_header.as_ref().map(for_shell));
+    option("password-file", password(&sources.password));
+    option("startup-key", sources.startup_key.as_ref().map(for_shell));
+    let recovery = sources.recovery_password.as_ref().map(Path::new);
+    option("recovery-password", recovery.and_then(file));
+    let asked = sources.asks_recovery_password || recovery.is_some_and(|given| !given.is_file());
+    let system = arguments.system && arguments.system_header.is_none();
+    let mut flag = |is_given: bool, long: &str| said.push_str(if is_given { long } else { "" });
+    flag(system, " --system");
+    flag(asked, " --recovery-password");
+    said.extend(sources.tpm.as_ref().map(|tpm| match &tpm.address {
+        own if *own == Address::default() => " --tpm".to_owned(),
+        other => format!(" --tpm={}", for_shell(other.to_string())),
+    }));
+    said.push_str(&options(&sources.password, ""));
+    if let Some(hidden) = &volume.protect {
+        let file = password(hidden).map(|file| format!(" --protect-password-file {file}"));
+        said = [said, " --protect-hidden".to_owned(), file.unwrap_or_default(), options(hidden, "protect-")]
+            .concat();
+    }
+    said
 }
 
 /// What is typed to open a BitLocker volume, where no password does.
@@ -118,7 +172,7 @@ pub fn bitlocker_options(has_password: bool, startup_key: Option<&Path>) -> Stri
 /// An option of a command line without what stands for its value; a word's name without its brackets.
 pub fn bare(arg: &str) -> String {
     let arg = trimmed(arg);
-    arg.split([' ', '=', '[']).next().unwrap_or(arg).to_owned()
+    arg.split([' ', '=', '[']).next().unwrap_or(arg).trim_end_matches("...").to_owned()
 }
 
 /// A word's name without its brackets, and without the dots behind those that come several times.
@@ -184,6 +238,20 @@ pub fn address(text: &OsStr) -> Result<NbdAddress, String> {
     socket_address(at).map(NbdAddress::Tcp).map_err(port)
 }
 
+/// The path in an address, where it is a socket's or a device's; else the word itself.
+pub fn path_in(address: &OsStr) -> &Path {
+    let bytes = address.as_bytes();
+    let known =
+        ["unix:", "device:", "swtpm:path="].iter().find_map(|kind| bytes.strip_prefix(kind.as_bytes()));
+    Path::new(OsStr::from_bytes(known.unwrap_or(bytes)))
+}
+
+/// A socket's path, of which others write what it is in front: `unix:/run/s`. A file that is called so is `./unix:…`.
+pub fn socket(text: &OsStr) -> PathBuf {
+    let path = text.as_bytes().strip_prefix(b"unix:").filter(|path| !path.is_empty());
+    path.map_or(text, OsStr::from_bytes).into()
+}
+
 /// An address and port of a network.
 ///
 /// # Errors
@@ -230,6 +298,32 @@ mod tests {
     }
 
     #[test]
+    fn what_was_given_is_typed_again_without_a_secret() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let mut volume = LockedVolume::new("v.hc", &());
+        assert_eq!(given(&volume), "");
+        volume.arguments.hash = Some(keyway_volume::HashName::Sha512);
+        volume.arguments.partition = Some(2);
+        volume.sources.password.pim = Some(7);
+        volume.sources.password.keyfiles = vec!["a key".into()];
+        volume.sources.password.password = Some(SecretFrom::File(file.path().into()));
+        let said = format!(
+            " --hash sha512 --partition 2 --password-file {} --pim 7 --keyfile 'a key'",
+            file.path().display()
+        );
+        assert_eq!(given(&volume), said);
+        // What is read once, and what would be a secret.
+        volume.sources.password = PasswordSource::new();
+        volume.sources.password.password = Some(SecretFrom::Descriptor(7));
+        volume.arguments = crate::unlock::UnlockArguments::new();
+        volume.sources.recovery_password = Some("123456-".repeat(8).into());
+        assert_eq!(given(&volume), " --recovery-password");
+        volume.sources = crate::secrets::Sources::new();
+        volume.protect = Some(PasswordSource { pim: Some(3), ..PasswordSource::new() });
+        assert_eq!(given(&volume), " --protect-hidden --protect-pim 3");
+    }
+
+    #[test]
     fn only_a_slip_is_near() {
         for (typed, known) in [
             ("opne", "open"),
@@ -260,10 +354,16 @@ mod tests {
     #[test]
     fn addresses() {
         assert_eq!(address(OsStr::new("unix:/tmp/s")), Ok(NbdAddress::Unix("/tmp/s".into())));
+        assert_eq!(path_in(OsStr::new("unix:/tmp/s")), Path::new("/tmp/s"));
+        assert_eq!(path_in(OsStr::new("/tmp/s")), Path::new("/tmp/s"));
         let tcp = |text: &str| address(OsStr::new(text)).map(|a| format!("{a:?}"));
         assert_eq!(tcp("tcp:127.0.0.1:10809"), Ok("Tcp(127.0.0.1:10809)".to_owned()));
         assert_eq!(tcp("tcp:localhost:1"), Ok("Tcp(127.0.0.1:1)".to_owned()));
         assert_eq!(tcp("tcp:[::1]:1"), Ok("Tcp([::1]:1)".to_owned()));
+        for (text, path) in [("unix:/s", "/s"), ("/s", "/s"), ("unix:", "unix:"), ("./unix:/s", "./unix:/s")]
+        {
+            assert_eq!(socket(OsStr::new(text)), Path::new(path));
+        }
         for text in ["", "unix:", "tcp:", "tcp:127.0.0.1", "/tmp/s"] {
             assert!(address(OsStr::new(text)).is_err(), "{text}");
         }

@@ -79,15 +79,20 @@ pub fn qualified(advice: &str, owner: impl Fn(&str) -> Option<String>) -> String
     said
 }
 
-/// Advice whose commands have a volume's or device's own name where a name stands for it.
-pub fn naming(advice: &str, path: &OsStr) -> String {
-    let mut in_command = false;
+/// Advice whose commands have a volume's or device's own name where a name stands for it, and the number of its partition where
+/// that was named.
+pub fn naming(advice: &str, path: &OsStr, partition: Option<&OsStr>) -> String {
+    let (mut in_command, mut ours) = (false, false);
     let words = advice.split(' ').map(|word| {
-        in_command |= matches!(word.trim_start_matches(['`', '(']), "keyway" | "mount");
+        let program = word.trim_start_matches(['`', '(']);
+        in_command |= matches!(program, "keyway" | "mount");
+        ours = (ours || program == "keyway") && program != "mount";
         let bare = word.trim_end_matches(['`', ',', ';', ')']);
         let is_name = in_command && ["VOLUME", "DEVICE"].contains(&bare);
         in_command &= bare.len() == word.len();
-        if is_name { word.replacen(bare, &for_shell(path), 1) } else { word.to_owned() }
+        let number = partition.filter(|_| ours && bare == "VOLUME");
+        let number = number.map(|number| format!(" --partition {}", for_shell(number))).unwrap_or_default();
+        if is_name { word.replacen(bare, &(for_shell(path) + &number), 1) } else { word.to_owned() }
     });
     words.collect::<Vec<_>>().join(" ")
 }
@@ -105,7 +110,13 @@ pub fn rows(plan: &impl Serialize, catalogue: &str) -> Vec<(String, String)> {
     // A value has its fields sorted, its text as they are written.
     let text = serde_json::to_string_pretty(plan).unwrap_or_default();
     let names = text.lines().filter_map(|line| line.strip_prefix("  \"")?.split_once('"'));
-    let (fields, mut rows) = (json!(plan), Vec::new());
+    let (mut fields, mut rows) = (json!(plan), Vec::new());
+    // What it was begun from is half something else by now.
+    if fields.get("goes_on") == Some(&Value::Bool(true))
+        && let Some(from) = fields.get_mut("from").and_then(Value::as_object_mut)
+    {
+        from.insert("goes_on".to_owned(), Value::Bool(true));
+    }
     names.for_each(|(name, _)| row(&mut rows, catalogue, name, fields.get(name).unwrap_or(&Value::Null)));
     rows
 }

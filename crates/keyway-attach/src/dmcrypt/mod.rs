@@ -139,12 +139,12 @@ impl Mapping {
 fn refuse_if_used(device: &Path) -> Result<(), AttachError> {
     let users = User::of_path(device);
     if let Some(first) = keyway_sys::uses(device).unwrap_or_default().first() {
-        return Err(AttachError::Busy { what: format!("{} ({first})", device.display()), users });
+        return Err(AttachError::busy_so(device, first, users));
     }
     if users.is_empty() {
         return Ok(());
     }
-    Err(AttachError::Busy { what: device.display().to_string(), users })
+    Err(AttachError::busy(device, users))
 }
 
 /// Removes what a dead session left, if it left anything.
@@ -183,7 +183,8 @@ fn remove_all(mapper: &DeviceMapper, name: &str) -> Result<(), AttachError> {
         let is_busy = |e: &io::Error| e.kind() == io::ErrorKind::ResourceBusy;
         retry(PATIENCE, Duration::from_millis(20), is_busy, || mapper.remove(level)).map_err(|e| {
             if is_busy(&e) {
-                return AttachError::Busy { what: format!("the mapping {level}"), users: Vec::new() };
+                let what = format!("the mapping {level}");
+                return AttachError::Busy { what, path: None, users: Vec::new() };
             }
             AttachError::io(format!("remove the mapping {level}"), e)
         })?;
@@ -229,9 +230,7 @@ fn load(
     for (n, level) in (1..).zip(levels) {
         let own = if n == levels.len() { name.to_owned() } else { format!("{name}-{n}") };
         let refused = |source: io::Error| match source.kind() {
-            io::ErrorKind::ResourceBusy => {
-                AttachError::Busy { what: path.display().to_string(), users: Vec::new() }
-            }
+            io::ErrorKind::ResourceBusy => AttachError::busy(path, Vec::new()),
             _ => DmCryptError::Refused { cipher: level.cipher().to_owned(), source }.into(),
         };
         for kind in level.kinds() {

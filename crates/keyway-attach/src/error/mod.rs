@@ -110,8 +110,10 @@ pub enum AttachError {
     /// Something uses what should go away.
     #[error("{what} is in use{}", by(.users))]
     Busy {
-        /// The mount point, device or file.
+        /// The mount point, device or file, with a remark behind it, or what the kernel calls it.
         what: String,
+        /// The same as a path, where it is one.
+        path: Option<PathBuf>,
         /// Who uses it, as far as this user may see.
         users: Vec<User>,
     },
@@ -209,6 +211,17 @@ pub enum AttachError {
         /// What went wrong.
         reason: String,
     },
+    /// The same of one that took no more writes since one would have damaged the hidden volume.
+    #[error(
+        "{volume} is closed, but not all that was written is in it: a write would have damaged the hidden volume and was \
+         refused, and so was everything after it ({reason})"
+    )]
+    ClosedGuarded {
+        /// The volume.
+        volume: String,
+        /// What went wrong.
+        reason: String,
+    },
     /// An option of mount(8) that no volume is mounted with.
     #[error("{option} is no option for the file system in a volume: {why}")]
     MountOption {
@@ -261,6 +274,16 @@ impl AttachError {
         Self::Io { doing, path: None, source }
     }
 
+    /// Somebody uses what is at that path.
+    pub(crate) fn busy(path: &Path, users: Vec<User>) -> Self {
+        Self::Busy { what: path.display().to_string(), path: Some(path.to_owned()), users }
+    }
+
+    /// The same, and how.
+    pub(crate) fn busy_so(path: &Path, how: impl fmt::Display, users: Vec<User>) -> Self {
+        Self::Busy { what: format!("{} ({how})", path.display()), path: Some(path.to_owned()), users }
+    }
+
     /// The same as [`AttachError::io`] of what is done with a file or folder: a verb.
     pub(crate) fn on(doing: &str, path: &Path, source: impl Into<io::Error>) -> Self {
         match Self::io(format!("{doing} {}", path.display()), source) {
@@ -273,13 +296,9 @@ impl AttachError {
 explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | Nvme {
     Self::AlreadyOpen { volume, .. } => [AlreadyOpen InUse, CloseNamed { volume: volume.clone() }; volume],
     Self::Taken { volume, by } => [Busy InUse, (by.advice()); volume],
-    Self::Busy { what, .. } => {
+    Self::Busy { path, .. } => {
         let meaning = Meaning::new(Kind::Busy, Fault::InUse).advise(Advice::CloseUsers);
-        // By a name of the kernel's, or with a remark behind it, it is no path.
-        match what.starts_with('/') && !what.contains(" (") {
-            true => meaning.about(what),
-            false => meaning,
-        }
+        path.iter().fold(meaning, |meaning, path| meaning.about(path))
     },
     Self::MountedThere { other, .. } => [Busy InUse, UnmountIt { path: other.clone() }; other],
     Self::NotPermitted { advice, .. } => [NotPermitted Machine, (advice.clone())],
@@ -296,6 +315,7 @@ explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | 
     Self::Deleted { volume } => [Deleted InUse, CopyNow; volume],
     Self::NoAnswer { volume, .. } => [NoAnswer State, TryStatus; volume],
     Self::ClosedBadly { volume, .. } => [Medium, CheckLastWrites; volume],
+    Self::ClosedGuarded { volume, .. } => [HiddenVolume State, ProtectAgainAndCheck; volume],
     Self::Io { source, path, .. } => {
         let meaning = Meaning::of(Fault::Medium).advise_each(explain_io(source).advice);
         path.iter().fold(meaning, |meaning, path| meaning.about(path))

@@ -28,7 +28,7 @@ pub enum NbdError {
     #[error("{0} exists and is not a socket")]
     NotASocket(PathBuf),
     /// The system said no.
-    #[error("could not {doing} {at}: {source}")]
+    #[error("could not {doing} {}: {source}", place(at))]
     System {
         /// What was tried.
         doing: &'static str,
@@ -43,7 +43,20 @@ pub enum NbdError {
 explain! { NbdError {
     Self::Remote(_) => [Failed State, LoopbackOrTls],
     Self::Certificates { path, .. } => [State, NameCertificates; path],
-    Self::InUse(path) => [State, CloseOrOtherPath; path],
+    Self::InUse(path) => [InUse, CloseOrOtherPath; path],
     Self::NotASocket(path) => [State, OtherPath; path],
-    Self::System { source, .. } => { not_served(source) },
+    Self::System { source, at, .. } => {
+        match at {
+            Listen::Unix(path) => not_served(source).about(path),
+            Listen::Tcp(_) => not_served(source),
+        }
+    },
 } }
+
+/// As it was asked for: virtual machines listen on such sockets as well, and know no address of NBD's.
+fn place(at: &Listen) -> String {
+    match at {
+        Listen::Unix(path) => format!("the socket {}", path.display()),
+        Listen::Tcp(address) => address.to_string(),
+    }
+}

@@ -163,14 +163,14 @@ pub(crate) fn join(threads: &mut Vec<JoinHandle<()>>) {
 pub(crate) fn release(at: &Path, what: &Path) -> Result<(), AttachError> {
     let mounts = keyway_sys::mounts().unwrap_or_default();
     if let Some(other) = keyway_sys::mounted_over(&mounts, at, Path::new(connect::SOURCE)) {
-        let what = format!("{} (something else is mounted there)", other.display());
-        return Err(AttachError::Busy { what, users: User::of_mount(&other) });
+        let users = User::of_mount(&other);
+        return Err(AttachError::busy_so(&other, "something else is mounted there", users));
     }
     let refused = |e: &AttachError| matches!(e, AttachError::Io { source, .. } if source.kind() == io::ErrorKind::ResourceBusy);
     // A loop device that was detached lets go of its file a moment later: nobody has it, and it is busy all the same.
     let passes = |e: &AttachError| refused(e) && User::of_mount(at).is_empty();
     retry(GLANCE, LOOK, passes, || disconnect(at, false)).map_err(|e| match refused(&e) {
-        true => AttachError::Busy { what: what.display().to_string(), users: User::of_mount(at) },
+        true => AttachError::busy(what, User::of_mount(at)),
         false => e,
     })
 }

@@ -122,7 +122,7 @@ impl Helper {
 
 /// Who uses it, others have to find out.
 fn busy(folder: &Path) -> AttachError {
-    AttachError::Busy { what: folder.display().to_string(), users: Vec::new() }
+    AttachError::busy(folder, Vec::new())
 }
 
 const fn to_helper<'a>(member: &'a str, arguments: &'a [Argument<'a>]) -> Call<'a> {

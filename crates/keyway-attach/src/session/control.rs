@@ -2,13 +2,13 @@
 
 use super::patience::Patience;
 use super::state::{SessionState, SessionStatus};
-use crate::{AttachError, User};
+use crate::{AttachError, User, path_text};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The longest line either side reads, in bytes.
@@ -57,11 +57,19 @@ pub(super) enum Answer {
     Busy {
         /// What is in use.
         what: String,
+        /// The same as a path, where it is one.
+        #[serde(default, with = "path_text")]
+        path: Option<PathBuf>,
         /// By whom.
         users: Vec<User>,
     },
     /// It is gone, but something went wrong on the way, a last write most likely.
     Failed {
+        /// What it was.
+        reason: String,
+    },
+    /// The same, after a write would have damaged the hidden volume, and the volume took no more.
+    FailedGuarded {
         /// What it was.
         reason: String,
     },

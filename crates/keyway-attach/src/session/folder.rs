@@ -283,7 +283,7 @@ pub(super) fn lock_runtime(runtime: &Path) -> Result<File, AttachError> {
             Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {}
             Err(e) => return Err(failed(e.into())),
         }
-        let busy = || AttachError::Busy { what: path.display().to_string(), users: User::of_lock(&lock) };
+        let busy = || AttachError::busy(&path, User::of_lock(&lock));
         if began.elapsed() >= LOCK_PATIENCE {
             return Err(busy());
         }

@@ -17,14 +17,13 @@ pub fn must_be_idle(state: &SessionState, serving: &[u32]) -> Result<(), AttachE
     let others = |users: Vec<User>| -> Vec<User> {
         users.into_iter().filter(|user| !serves(user.pid) && !leader(user.pid).is_some_and(serves)).collect()
     };
-    let refuse = |what: String, users: Vec<User>| match others(users) {
+    let refuse = |path: &Path, users: Vec<User>| match others(users) {
         users if users.is_empty() => Ok(()),
-        users => Err(AttachError::Busy { what, users }),
+        users => Err(AttachError::busy(path, users)),
     };
-    let name = |path: &Path| path.display().to_string();
     refuse_further_mounts(state)?;
     if let Some(at) = &state.mountpoint {
-        refuse(name(at), User::of_mount(at))?;
+        refuse(at, User::of_mount(at))?;
     }
     if let Some(device) = &state.device {
         let uses = keyway_sys::uses(device).unwrap_or_default();
@@ -32,13 +31,13 @@ pub fn must_be_idle(state: &SessionState, serving: &[u32]) -> Result<(), AttachE
         let own = |used: &Use| matches!(used, Use::Mounted(at) if Some(at) == state.mountpoint.as_ref());
         if let Some(first) = uses.iter().find(|used| !own(used) && !matches!(used, Use::Loop(_))) {
             let users = others(User::of_path(device));
-            return Err(AttachError::Busy { what: format!("{} ({first})", name(device)), users });
+            return Err(AttachError::busy_so(device, first, users));
         }
-        refuse(name(device), User::of_path(device))?;
-        refuse(name(device), User::of_device_elsewhere(device))?;
+        refuse(device, User::of_path(device))?;
+        refuse(device, User::of_device_elsewhere(device))?;
     }
     match state.file.as_ref().and_then(|file| Some((file, file.parent()?))) {
-        Some((file, at)) if state.mountpoint.is_none() => refuse(name(file), User::of_mount(at)),
+        Some((file, at)) if state.mountpoint.is_none() => refuse(file, User::of_mount(at)),
         _ => Ok(()),
     }
 }

@@ -203,9 +203,9 @@ pub fn close_so(what: impl AsRef<Path>, how: &Closing<'_>) -> Result<Closed, Att
             wait_for_end(&state);
             Ok(Closed { state, killed: false, guard_hit: answer == Answer::ClosedGuarded })
         }
-        Ok(Answer::Busy { what, users }) => {
+        Ok(Answer::Busy { what, path, users }) => {
             holders::refuse_further_mounts(&state)?;
-            Err(AttachError::Busy { what, users })
+            Err(AttachError::Busy { what, path, users })
         }
         Ok(Answer::Deleted) => Err(AttachError::Deleted { volume: state.volume.display().to_string() }),
         Ok(other) => {
@@ -248,6 +248,7 @@ fn no_answer(state: &SessionState, answer: Answer) -> AttachError {
     let volume = state.volume.display().to_string();
     match answer {
         Answer::Failed { reason } => AttachError::ClosedBadly { volume, reason },
+        Answer::FailedGuarded { reason } => AttachError::ClosedGuarded { volume, reason },
         other => AttachError::NoAnswer { volume, reason: format!("it said {other:?}") },
     }
 }

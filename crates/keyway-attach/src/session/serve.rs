@@ -313,10 +313,10 @@ impl Session {
                         let answer = match &done {
                             Ok(()) if self.on.served.guard_hit() => Answer::ClosedGuarded,
                             Ok(()) => Answer::Closed,
-                            Err(AttachError::Busy { what, users }) => {
-                                Answer::Busy { what: what.clone(), users: users.clone() }
+                            Err(AttachError::Busy { what, path, users }) => {
+                                Answer::Busy { what: what.clone(), path: path.clone(), users: users.clone() }
                             }
-                            Err(e) => Answer::Failed { reason: e.to_string() },
+                            Err(e) => self.not_clean(e),
                         };
                         let _ = control::send(&mut stream, &answer);
                         match done {
@@ -347,6 +347,15 @@ impl Session {
         keep_first(&mut first, self.on.served.flush().map_err(AttachError::from))?;
         keep_first(&mut first, self.on.remove())?;
         first
+    }
+
+    /// What went wrong on the way, and what is behind it: whoever wrote heard "Input/output error" at most.
+    fn not_clean(&self, error: &AttachError) -> Answer {
+        match (self.on.served.guard_hit(), self.on.served.first_failed_write()) {
+            (true, _) => Answer::FailedGuarded { reason: error.to_string() },
+            (false, Some(why)) => Answer::Failed { reason: format!("{why} ({error})") },
+            (false, None) => Answer::Failed { reason: error.to_string() },
+        }
     }
 
     /// Begins to take down every request; false where that is under way already.
@@ -406,6 +415,7 @@ impl Session {
             latency: self.on.served.latencies(self.on.counts.as_ref(), &self.on.counted_before),
             buffers: Buffers::of_this_process(),
             guard_hit,
+            first_failed_write: self.on.served.first_failed_write(),
             deleted: fate == Fate::Deleted,
             moved_to: match fate {
                 Fate::Moved(path) => Some(path),

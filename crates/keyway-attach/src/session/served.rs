@@ -72,6 +72,14 @@ impl Served {
         matches!(self, Self::Ours(device) if device.guard_hit())
     }
 
+    /// Why the first of what is not on the medium could not be written.
+    pub(super) fn first_failed_write(&self) -> Option<String> {
+        match self {
+            Self::Ours(device) => device.first_failed_write(),
+            Self::Waiting(_) | Self::Kernel(_) => None,
+        }
+    }
+
     /// Gives the keys to the kernel, and the volume's open file; the block device that it makes of them.
     #[cfg_attr(not(feature = "dm-crypt"), allow(dead_code, reason = "nothing is handed over then"))]
     pub(super) fn hand_over(

@@ -87,9 +87,7 @@ pub(super) fn clean_stale_in(
 /// Removes what a dead session left in the kernel: in use only where told to.
 pub(super) fn take_away(state: &SessionState, in_use: bool) -> Result<(), AttachError> {
     match waiting_device(state, ublk::CLEAN_UP) {
-        Some(device) if !in_use && device.is_in_use() => {
-            Err(AttachError::Busy { what: device.device().display().to_string(), users: Vec::new() })
-        }
+        Some(device) if !in_use && device.is_in_use() => Err(AttachError::busy(device.device(), Vec::new())),
         Some(device) => device.give_up(),
         None => {
             if let Some(device) = state.device.as_ref().filter(|_| state.attachment == ublk::ATTACHMENT) {

@@ -101,6 +101,9 @@ pub struct SessionStatus {
     /// Whether a write was refused because it would have damaged the hidden volume; the volume
     /// takes no more writes since then.
     pub guard_hit: bool,
+    /// Why the first write failed of which bytes are not on the medium; nothing where all are.
+    #[serde(default)]
+    pub first_failed_write: Option<String>,
     /// Whether the volume's file was deleted: what is in it goes when it is closed.
     #[serde(default)]
     pub deleted: bool,
@@ -135,6 +138,11 @@ impl Buffers {
 }
 
 impl SessionState {
+    /// The fields that are for processes, and not for people.
+    pub const fn for_processes() -> &'static [&'static str] {
+        &["id", "inode", "pid_started", "opened", "transport", "reasons", "details"]
+    }
+
     /// Puts the state at `path`, whole or not at all.
     pub(super) fn write(&self, path: &Path) -> Result<(), AttachError> {
         let new = path.with_extension("json.new");

@@ -21,6 +21,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    if std::io::IsTerminal::is_terminal(&std::io::stdout()) {
+        out.warn(&said("cat terminal", &Value::Null));
+    }
     let volume = args.confined.around(args.target.locked()?);
     volume.must_reach(args.offset)?;
     let open = volume.open(Access::ReadOnly, Caching::Buffered)?;

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             .hint("choose another name, or replace it with --force; for a hidden volume use --hidden SIZE"),
         other => other,
     })?;
-    let lost = json!({"loses": plan.loses, "path": in_json(&args.path), "hidden_bytes": args.hidden, "force": args.force});
+    let lost = json!({"loses": plan.loses, "there": plan.there, "path": in_json(&args.path), "hidden_bytes": args.hidden, "force": args.force});
     let question = plan.loses.map(|_| said("create loses", &lost));
     let once = plan.told_once();
     out.must_be_heard(once)?;

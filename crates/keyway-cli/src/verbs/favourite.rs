@@ -49,9 +49,6 @@ struct Add {
 }
 
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    let done = |name: &str, what: &str, facts: Value| {
-        out.result(&facts, || said(&format!("favourite {what}"), &json!({ "name": name })))
-    };
     match &args.action {
         Action::Add(add) => {
             let (volume, mountpoint) = add.open.args.places();
@@ -66,7 +63,9 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
                 return out.result(&json!({"dry_run": true, "plan": new}), || "Nothing was kept.".to_owned());
             }
             new.keep(add.force)?;
-            done(&new.name, "added", json!(new))
+            new.missing().iter().for_each(|_| out.warn(&said("favourite missing", &json!(new))));
+            let told = || said("favourite added", &facts(&new, json!({"hidden": new.is_hidden()})));
+            out.result(&json!(new), told)
         }
         Action::List => {
             let all = favourites::all()?;

@@ -48,5 +48,5 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     if !copied.is_complete {
         return Err(Failure::in_part(json!(copied)));
     }
-    out.result(&copied, || said("get done", &facts(&copied, json!({"one": copied.files == 1}))))
+    out.result(&copied, || said("get done", &facts(&copied, json!({"one": copied.what.files == 1}))))
 }

@@ -9,7 +9,6 @@ use keyway::disk::{Disk, listed};
 use keyway::medium::{look_again, must_exist};
 use keyway::told;
 use keyway::{Caching, LockedVolume};
-use keyway_volume::VolumeError;
 
 /// Tell what a volume's header says, or what is seen from outside
 ///
@@ -37,7 +36,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         && let Some(disk) = listed(path, &args.target.arguments())?
     {
         let document = facts(&disk, json!({ "format": null }));
-        return out.result(&document, || disk_words(path, &disk));
+        return out.result(&document, || disk_words(path, &disk, disk.hides(&args.target.arguments())));
     }
     let volume = args.target.locked()?;
     if !asks {
@@ -64,7 +63,7 @@ fn outside(volume: &LockedVolume<'_>, out: Output) -> Result<(), Failure> {
         What::BitLocker(_) => out.result(&document, || words(path, &document)),
         // The other formats show nothing but noise, and that is worth telling.
         What::Noise(seen) => match &seen.not_a_volume {
-            Some(reason) => Err(Failure::from(VolumeError::NotAVolume(*reason)).about(path)),
+            Some(reason) => Err(volume.not_a_volume(*reason).into()),
             None => {
                 let facts = json!({"path": in_json(path), "store_bytes": seen.store_bytes});
                 out.result(&document, || said("info noise", &facts))
@@ -80,13 +79,13 @@ fn words(path: &Path, document: &Value) -> String {
 }
 
 /// A disk's partitions, and what they hold.
-fn disk_words(path: &Path, disk: &Disk) -> String {
+fn disk_words(path: &Path, disk: &Disk, hides: bool) -> String {
     let rows = disk.partitions.iter().map(|one| {
         let (begins, size) = (bytes(one.offset_bytes), bytes(one.size_bytes));
         let holds = said("disk holds", &facts(one, Value::Null));
         vec![one.number.to_string(), begins, size, holds, one.name.as_ref().unwrap_or(&one.purpose).clone()]
     });
     let rows = table(&["partition", "begins at", "size", "holds", "name or type"], 5, rows);
-    let facts = facts(disk, json!({"path": in_json(path), "table": disk.disk.to_uppercase()}));
-    format!("{}\n{rows}", said("disk table", &facts))
+    let facts = facts(disk, json!({"path": in_json(path), "table": disk.table_name(), "hides": hides}));
+    format!("{}\n{rows}{}", said("disk table", &facts), said("disk search", &facts))
 }

@@ -21,7 +21,7 @@ pub(crate) struct Args {
     #[arg(long, value_parser = choice(WAYS), default_value = "auto")]
     attach: AttachBy,
     /// Refuse every write
-    #[arg(long)]
+    #[arg(long, aliases = ["ro", "readonly"], short_alias = 'r')]
     read_only: bool,
     /// Pass discards (TRIM) on to the medium: keeps an SSD fast and a file sparse, and shows which parts are unused
     #[arg(long, conflicts_with = "read_only")]
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         if !args.on.dry.go_on(&plan, None, out)? {
             return Ok(());
         }
-        return session_words::tell(&plan.run()?, &[], false, out);
+        return session_words::tell(&plan.run()?, "", &[], false, out);
     }
     let mut request = AttachRequest::new(&volume.path, volume.arguments.clone(), args.attach.clone());
     request.mount.clone_from(&args.mountpoint);
@@ -80,7 +80,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     request.close_when_idle = args.close_when_idle;
     request.protect_hidden = volume.protect.is_some();
     request.require_sandbox = args.confined.require_sandbox;
-    let plan = request.plan()?;
+    let mut plan = request.plan()?;
+    plan.given = size::given(&volume) + if args.read_only { " --read-only" } else { "" };
     volume.must_be_one()?;
     warn_of_hidden(args.mountpoint.as_deref(), out);
     if !args.on.dry.go_on(&plan, None, out)? {
@@ -110,7 +111,7 @@ pub(crate) fn serve(
         let mut told = Ok(());
         let plan = plan.clone().served_by(&session_words::serving());
         plan.serve(secrets, SearchBar::new(crate::progress::StandardError), |session| {
-            told = told_of(session, true, out).map_err(|failure| {
+            told = told_of(session, &plan.given, true, out).map_err(|failure| {
                 let volume = shown(&session.state.volume);
                 out.warn(&format!("{}; {volume} is open all the same, until Ctrl-C", failure.message));
                 failure.hint(format!("{volume} was open, and is closed now"))
@@ -120,7 +121,7 @@ pub(crate) fn serve(
     }
     let session = session_words::start(plan, &secrets)?;
     drop(secrets);
-    told_of(&session, false, out).map_err(|failure| {
+    told_of(&session, &plan.given, false, out).map_err(|failure| {
         let volume = shown(&session.state.volume);
         failure.hint(match session.close() {
             Ok(_) => format!("{volume} was closed again: open it where it can say how it is attached"),

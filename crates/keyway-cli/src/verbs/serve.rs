@@ -5,7 +5,7 @@ use crate::nvme_auth::AuthArgs;
 use crate::verbs::*;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use keyway::session::{AttachBy, AttachRequest, Attachment, LocalUsers, NbdAddress, SessionSecrets};
-use keyway::spelled::{address, socket_address};
+use keyway::spelled::{address, socket, socket_address};
 use std::net::SocketAddr;
 
 /// Serve a volume to virtual machines and NBD clients
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FOLDER", requires = "nbd")]
     tls_certificates: Option<PathBuf>,
     /// A disk for a virtual machine, on a unix socket at this path (vhost-user-blk)
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", value_parser = OsStringValueParser::new().map(|given| socket(&given)))]
     vhost_user: Option<PathBuf>,
     /// An NVMe drive for the kernel's own driver (NVMe/TCP): 127.0.0.1:PORT; with --nvme-secret any address
     #[arg(long, value_name = "ADDRESS", value_parser = socket_address)]
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long)]
     any_local_user: bool,
     /// Refuse every write
-    #[arg(long)]
+    #[arg(long, aliases = ["ro", "readonly"], short_alias = 'r')]
     read_only: bool,
     /// Pass discards (TRIM) on to the medium: keeps an SSD fast and a file sparse, and shows which parts are unused
     #[arg(long, conflicts_with = "read_only")]

@@ -279,6 +279,9 @@ fn a_command_in_advice_names_the_volume_that_was_named() {
     let advice = "see `keyway protector list VOLUME`; keyway header restore VOLUME FILE; check the path given as VOLUME";
     let told = "see `keyway protector list 'my stick.img'`; keyway header restore 'my stick.img' FILE; check the path given as VOLUME";
     assert_eq!(filled(advice, &words), told);
+    let mounts = filled(&with_verbs(&sentence(&Advice::MountVolume), &words), &words);
+    let told = "mount the volume instead, with the options that you gave: sudo keyway open 'my stick.img' FOLDER (and --protect-hidden where it may be an outer one)";
+    assert_eq!(mounts, told);
     let words: Vec<OsString> = ["keyway", "create", "v"].map(OsString::from).to_vec();
     assert_eq!(filled(advice, &words), advice, "what is made is no volume yet");
 }

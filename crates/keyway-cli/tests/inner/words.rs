@@ -144,10 +144,16 @@ mod sentences;
 /// Whoever protects a hidden volume now is not sent to open the one around it without that.
 #[test]
 fn no_next_step_writes_around_a_hidden_volume_unprotected() {
-    for (next, filesystem) in
-        [("folder", "ext4"), ("mount-as-root", "xfs"), ("files", "vfat"), ("files", "ntfs")]
-    {
-        let facts = json!({"volume": "/v.hc", "filesystem": filesystem, "next": next, "protected": true});
+    for (next, filesystem) in [
+        ("folder", "ext4"),
+        ("mount-as-root", "xfs"),
+        ("files", "vfat"),
+        ("files", "ntfs"),
+        ("folder-alone", "ntfs"),
+    ] {
+        // As the options were given.
+        let facts = json!({"volume": "/v.hc", "filesystem": filesystem, "next": next, "protected": true,
+            "given": " --protect-hidden"});
         for words in [said("open next", &facts), said("open command", &facts)] {
             let writes = words.contains("keyway open") || words.contains("put");
             assert!(!words.is_empty() && (!writes || words.contains("--protect-hidden")), "{next}: {words}");

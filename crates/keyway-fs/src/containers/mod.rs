@@ -54,6 +54,8 @@ enum_table! {
         Tar("tar", "a tar archive"),
         /// A virtual drive's file, as Keyway writes it.
         VirtualDrive("virtual-drive", "the file of a virtual drive that encrypts itself"),
+        /// A backup of a BitLocker volume's metadata, as Keyway writes it.
+        BitLockerBackup("bitlocker-backup", "a backup of a BitLocker volume's metadata"),
     }
     /// Its stable word.
     pub word: &'static str,

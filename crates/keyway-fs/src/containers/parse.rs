@@ -8,7 +8,7 @@ use super::Container;
 use crate::fields::number;
 
 /// Marks that are long enough to stand alone: what, where, the mark.
-const MARKS: [(Container, usize, &[u8]); 13] = [
+const MARKS: [(Container, usize, &[u8]); 14] = [
     (Container::Xz, 0, b"\xfd7zXZ\0"),
     (Container::SevenZip, 0, b"7z\xbc\xaf\x27\x1c"),
     (Container::Rar, 0, b"Rar!\x1a\x07"),
@@ -20,6 +20,7 @@ const MARKS: [(Container, usize, &[u8]); 13] = [
     (Container::Tar, 257, b"ustar  \0"),
     (Container::Vdi, 0x40, b"\x7f\x10\xda\xbe\x01\0\x01\0"),
     (Container::VirtualDrive, 0, b"KEYWYSED"),
+    (Container::BitLockerBackup, 0, b"KEYWAYBL\x01\0\0\0"),
     (Container::Luks1, 0, b"LUKS\xba\xbe\0\x01"),
     (Container::Luks2, 0, b"LUKS\xba\xbe\0\x02"),
 ];

@@ -7,6 +7,7 @@
 //!
 //! Source of the fields: the kernel's documentation of ext4.
 
+use super::SMALLER_THAN_ESTIMATED;
 use crate::fields::number;
 use keyway_store::Store;
 use std::fs::File;
@@ -34,6 +35,19 @@ pub(super) fn has_room(path: &Path, bytes: u64) -> io::Result<bool> {
     Ok(fits(&superblock, bytes).unwrap_or(false))
 }
 
+/// The bytes of the smallest file system that `resize2fs` makes of the one on `path`, as it says in blocks.
+pub(super) fn least_of(path: &Path, said: &str) -> Option<u64> {
+    let blocks = said.split_once(SMALLER_THAN_ESTIMATED)?.1.trim_start().strip_prefix('(')?;
+    let blocks = blocks.split_once(')')?.0.parse::<u64>().ok()?;
+    let mut superblock = [0; 1024];
+    File::open(path).ok()?.read_exact_at(&mut superblock, 1024).ok()?;
+    blocks.checked_mul(block_bytes(&superblock)?)
+}
+
+fn block_bytes(superblock: &[u8]) -> Option<u64> {
+    1024u64.checked_shl(u32::try_from(number::<4>(superblock, 0x18)?).ok().filter(|by| *by <= 6)?)
+}
+
 /// Whether there is certainly no such room. The counts are right: it was unmounted in good order.
 pub(super) fn is_too_full(store: &dyn Store, bytes: u64) -> bool {
     let mut superblock = [0; 1024];
@@ -48,7 +62,7 @@ fn fits(superblock: &[u8], bytes: u64) -> Option<bool> {
     }
     let wide = word(0x60)? & 0x80 != 0;
     let long = |low, high| Some(if wide { word(high)? << 32 } else { 0 } | word(low)?);
-    let block = 1024u64.checked_shl(u32::try_from(word(0x18)?).ok().filter(|by| *by <= 6)?)?;
+    let block = block_bytes(superblock)?;
     let (blocks, free) = (long(0x4, 0x150)?, long(0xc, 0x158)?);
     let (first, in_group, inodes_in_group) = (word(0x14)?, word(0x20)?, word(0x28)?);
     let (inodes, free_inodes, inode_bytes) = (word(0x0)?, word(0x10)?, number::<2>(superblock, 0x58)?);

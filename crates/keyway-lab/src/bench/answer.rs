@@ -67,16 +67,21 @@ fn choice(format: &str, rows: &[&CipherRow], point: Point) -> Option<String> {
     })
 }
 
-/// Which drives wait for it.
+/// Which drives it keeps up with, and which wait for it: by its median, and what its spread hides is said to be hidden.
 fn drives(row: &CipherRow, point: Point) -> String {
-    let (name, speed) = (&row.cipher, bounds(row).0);
+    let (name, speed, (least, most)) = (&row.cipher, row.mb_s(), bounds(row));
     let place = if point.1 == 1 { "on one core" } else { "on these threads" };
+    let waits = match DRIVES.iter().rfind(|(drive, _)| speed < *drive) {
+        None => "it costs processor time alone".to_owned(),
+        Some((drive, drives)) if most < *drive => format!("{drives} wait for it"),
+        Some((_, drives)) => format!("whether {drives} wait for it, its spread hides"),
+    };
     match DRIVES.iter().find(|(drive, _)| speed >= *drive) {
-        Some((_, drives)) if speed >= DRIVES.first().map_or(0.0, |(drive, _)| *drive) => {
-            format!("{name} keeps up with {drives} {place}: it costs processor time alone.")
+        Some((drive, drives)) => {
+            let turns = if least < *drive { ", if not in each turn" } else { "" };
+            format!("{name} keeps up with {drives} {place}{turns}: {waits}.")
         }
-        Some((_, drives)) => format!("{name} keeps up with {drives} {place}; faster ones wait for it."),
-        None => format!("{name} is slower than hard disks {place}: every drive but a stick waits for it."),
+        None => format!("{name} is slower than hard disks {place}: {waits}."),
     }
 }
 
@@ -124,10 +129,10 @@ mod tests {
                 "In MB/s this machine gives aes-xts-128 up to 6000, aes-xts-256 up to 5500, aes up to 5000, serpent up to 900.",
                 "VeraCrypt: take aes, the fastest: 5000 MB/s (1 MiB, one core); the next, serpent, does 900.",
                 "BitLocker: aes-xts-128 and aes-xts-256 do not differ beyond their spread: take either.",
-                "aes-xts-128 keeps up with fast SSDs (3500 MB/s) on one core; faster ones wait for it.",
+                "aes-xts-128 keeps up with fast SSDs (3500 MB/s) on one core: the fastest SSDs (7500 MB/s) wait for it.",
             ]
         );
-        assert!(told.iter().skip(1).all(|line| line.chars().count() < 100));
+        assert!(told.iter().skip(1).all(|line| line.chars().count() < 110));
     }
 
     #[test]
@@ -137,5 +142,20 @@ mod tests {
         assert!(told[1].ends_with("nothing else of it was measured."), "{told:?}");
         assert!(told[2].contains("processor time alone"), "{told:?}");
         assert!(answer(&document(&[("serpent", 90.0, 1.0)]))[2].contains("slower than hard disks"));
+    }
+    /// The median says what it keeps up with; a spread that reaches past a drive's speed is told, and is no wait.
+    #[test]
+    fn a_spread_is_told_and_not_taken_off() {
+        let last = |speed, spread| answer(&document(&[("aes", speed, spread)])).pop().expect("a line");
+        let keeps = "aes keeps up with SSDs on SATA (550 MB/s) on one core";
+        assert_eq!(last(1000.0, 10.0), format!("{keeps}: fast SSDs (3500 MB/s) wait for it."));
+        assert_eq!(
+            last(1000.0, 60.0),
+            format!("{keeps}, if not in each turn: fast SSDs (3500 MB/s) wait for it.")
+        );
+        assert_eq!(
+            last(3000.0, 30.0),
+            format!("{keeps}: whether fast SSDs (3500 MB/s) wait for it, its spread hides.")
+        );
     }
 }

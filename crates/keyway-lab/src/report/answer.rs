@@ -147,9 +147,9 @@ fn parts(document: &Document, sides: &[Side<'_>]) -> Option<String> {
     Some(format!("In {cell}, the way there without a cipher ({name}) {path}, and {cipher}."))
 }
 
-/// What follows for a choice; nothing is chosen by what is undecided.
+/// What follows for a choice; nothing is chosen by what is undecided, nor where hardly anything is decided.
 fn choice(sides: &[Side<'_>]) -> String {
-    let decided = |side: &&Side<'_>| side.rows.iter().any(|row| row.verdict != Verdict::Undecided);
+    let decided = |side: &&Side<'_>| side.with(Verdict::Undecided).count() * 2 <= side.rows.len();
     // An encrypted baseline comes last, and is what the others are held against.
     if !sides
         .iter()
@@ -161,7 +161,8 @@ fn choice(sides: &[Side<'_>]) -> String {
     let software: Vec<&Side<'_>> = sides.iter().filter(|side| !side.is_hardware()).collect();
     let best = software.iter().find(|side| {
         let others = software.iter().filter(|other| other.target != side.target);
-        software.len() > 1 && others.map(|other| side.beside(other)).all(|found| found.is_better())
+        software.len() > 1
+            && others.map(|other| side.beside(other)).all(|found| found.is_better() && found.is_known())
     });
     // Where none is the best, the one of which most is known.
     let known = |side: &&&Side<'_>| side.rows.len() - side.with(Verdict::Undecided).count();
@@ -238,6 +239,9 @@ fn neither(one: &Side<'_>, other: &Side<'_>) -> String {
         Standings { faster: 0, slower: 0, equal, .. } => format!(
             "{one} and {other} are equal in {equal} of {all}; the rest is undecided, and chooses nothing."
         ),
+        Standings { faster, slower, open, .. } if !found.is_known() => format!(
+            "{one} is faster in {faster} of {all}, {other} in {slower}, and {open} are open: there is nothing to choose by yet."
+        ),
         Standings { faster, slower, .. } => {
             format!("{one} is faster in {faster} of {all}, {other} in {slower}: choose by your kind of work.")
         }
@@ -252,6 +256,10 @@ fn hardware_or(own: &Side<'_>, software: &Side<'_>) -> String {
         _ if found.decided() == 0 => {
             format!("Between the drive's own encryption and {target} nothing is decided yet.")
         }
+        _ if !found.is_known() => format!(
+            "Between the drive's own encryption and {target} only {} of {all} are decided: there is nothing to choose by yet.",
+            found.decided()
+        ),
         Standings { faster, slower: 0, saves, .. } if faster > 0 => format!(
             "The drive's own encryption saves up to {} %: choose it if you trust the drive's firmware with the keys.",
             whole(saves)

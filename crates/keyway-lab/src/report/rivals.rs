@@ -91,6 +91,11 @@ impl Standings {
         self.tests() - self.open
     }
 
+    /// At least half of the tests are decided between them: less is nothing to choose by.
+    pub(crate) fn is_known(&self) -> bool {
+        self.open * 2 <= self.tests()
+    }
+
     /// Faster somewhere, and slower nowhere that is decided.
     pub(crate) fn is_better(&self) -> bool {
         self.faster > 0 && self.slower == 0

@@ -145,6 +145,13 @@ fn choice(document: &StudyDocument) -> String {
             Standings { faster: 0, open, .. } => {
                 format!("Hardware is faster in no test that is decided; {open} of {} are not.", own.tests())
             }
+            _ if !own.is_known() => {
+                format!(
+                    "Only {} of {} tests are decided: there is nothing to choose by yet.",
+                    own.decided(),
+                    own.tests()
+                )
+            }
             _ => format!(
                 "Choose software; hardware, if its {} % count more than who holds the keys.",
                 whole(own.saves)
@@ -158,7 +165,7 @@ fn choice(document: &StudyDocument) -> String {
             "One kind of encryption was measured: there is nothing to choose.".to_owned()
         }
         _ if aes.decided() == 0 => "Between AES and others nothing is decided yet.".to_owned(),
-        _ if aes.is_better() => "Choose AES: nothing that is decided is faster.".to_owned(),
+        _ if aes.is_better() && aes.is_known() => "Choose AES: nothing that is decided is faster.".to_owned(),
         _ if aes.is_equal() => "AES and the others are equal.".to_owned(),
         _ => format!("AES is faster in {} of {} tests, slower in {}.", aes.faster, aes.tests(), aes.slower),
     }

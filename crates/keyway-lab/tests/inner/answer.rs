@@ -142,6 +142,31 @@ fn what_is_equal_or_open_is_not_chosen() {
     assert_eq!(choice(Verdict::Undecided, Verdict::Undecided, 1.0), "There is nothing to choose by yet.");
 }
 
+/// One test of many decides nothing: what is told of it stays, and no choice follows.
+#[test]
+fn hardly_anything_decided_is_nothing_to_choose_by() {
+    let told = |candidates: &[(&str, Verdict, f64)], open: usize| {
+        let rows = candidates.iter().flat_map(|(target, verdict, ratio)| {
+            let undecided = (0..open).map(|n| row(target, &format!("open{n}"), 1.0, Verdict::Undecided));
+            std::iter::once(row(target, "a", *ratio, *verdict)).chain(undecided)
+        });
+        let told = answer(&document(rows.collect()));
+        told.get(told.len() - 2).cloned().expect("a choice")
+    };
+    for target in ["hardware", "veracrypt:aes"] {
+        let one = [(target, Verdict::Equal, 1.0)];
+        assert_eq!(told(&one, 11), "There is nothing to choose by yet.");
+        assert!(told(&one, 1).contains("nothing that was decided is slower"), "{}", told(&one, 1));
+    }
+    let cost = ("veracrypt:aes", Verdict::Costs, 0.5);
+    for other in ["hardware", "veracrypt:serpent"] {
+        let two = [(other, Verdict::Equal, 1.0), cost];
+        assert!(told(&two, 11).ends_with("nothing to choose by yet."), "{}", told(&two, 11));
+        assert!(told(&two, 1).to_lowercase().contains("choose"), "{}", told(&two, 1));
+        assert!(!told(&two, 1).contains("nothing to choose"), "{}", told(&two, 1));
+    }
+}
+
 /// An encrypted baseline is a candidate as well.
 #[test]
 fn what_the_others_are_held_against_can_be_chosen() {

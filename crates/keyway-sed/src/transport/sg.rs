@@ -8,6 +8,7 @@ use super::security::{NoSecurity, Refusal, SecurityTransport, TransportError};
 use super::system::sorted;
 use crate::protocols;
 use keyway_sys::{ScsiData, ScsiDone, scsi_command};
+use rustix::io::Errno;
 use std::fs::File;
 
 /// SCSI status CHECK CONDITION: there is sense data.
@@ -59,7 +60,8 @@ impl<P: ScsiPort> SgTransport<P> {
     /// [`TransportError::NoSecurityCommands`] where no way leads to security commands.
     pub fn open(mut port: P) -> Result<Self, TransportError> {
         let mut inquiry = [0u8; 96];
-        judge(&run(&mut port, &scsi::inquiry(None, 96), ScsiData::FromDevice(&mut inquiry))?)?;
+        let asked = run(&mut port, &scsi::inquiry(None, 96), ScsiData::FromDevice(&mut inquiry));
+        judge(&asked.map_err(no_scsi)?)?;
         let mut page = [0u8; 512];
         let mut ata = None;
         for form in [Form::Sixteen, Form::Twelve] {
@@ -101,6 +103,15 @@ impl<P: ScsiPort> SgTransport<P> {
             Some(_) => NoSecurity::Bridge,
             None => NoSecurity::Drive,
         }))
+    }
+}
+
+/// What the first command's failure means: a block device that passes no SCSI commands on, as a loop device, calls them an
+/// invalid argument.
+fn no_scsi(error: TransportError) -> TransportError {
+    match error {
+        TransportError::Io(e) if Errno::from_io_error(&e) == Some(Errno::INVAL) => TransportError::NotADrive,
+        other => other,
     }
 }
 
@@ -286,6 +297,19 @@ mod tests {
     fn another_device_is_no_drive() {
         let null = File::open("/dev/null").expect("Linux has it");
         assert!(matches!(SgTransport::open(null), Err(TransportError::NotADrive)));
+    }
+
+    /// A loop device passes no command on, and says of each that it is an invalid argument.
+    #[test]
+    fn what_calls_the_first_command_invalid_is_no_drive() {
+        struct Loop(i32);
+        impl ScsiPort for Loop {
+            fn run(&mut self, _: &[u8], _: ScsiData<'_>) -> std::io::Result<ScsiDone> {
+                Err(std::io::Error::from_raw_os_error(self.0))
+            }
+        }
+        assert!(matches!(SgTransport::open(Loop(22)), Err(TransportError::NotADrive)));
+        assert!(matches!(SgTransport::open(Loop(5)), Err(TransportError::Io(_))));
     }
 
     #[test]

@@ -260,6 +260,20 @@ impl HeaderBackup {
         look(&self.over(store))
     }
 
+    /// Whether `request` opens the volume with it, and [`HeaderBackup::restore`] would restore it. Nothing is written.
+    ///
+    /// # Errors
+    /// It does not, or would not.
+    pub fn may_restore(
+        &self,
+        store: &dyn Store,
+        request: &UnlockRequest<'_>,
+        force: bool,
+    ) -> Result<(), BackupError> {
+        unlock(&self.over(store), request)?;
+        if force { Ok(()) } else { self.must_suit(store) }
+    }
+
     /// Restores it, if `request` opens the volume with it: the secret is that of the time of the
     /// backup. With `force` also where the volume is another one now, or has another size.
     pub fn restore(
@@ -268,10 +282,7 @@ impl HeaderBackup {
         request: &UnlockRequest<'_>,
         force: bool,
     ) -> Result<(), BackupError> {
-        unlock(&self.over(store), request)?;
-        if !force {
-            self.must_suit(store)?;
-        }
+        self.may_restore(store, request, force)?;
         let present = Metadata::read(store).ok();
         // Copies that are damaged first, the one that counts last.
         let same_places = present.filter(|p| p.copies.each_ref().map(|c| c.offset) == self.block.copies);
@@ -290,14 +301,15 @@ impl HeaderBackup {
     /// It is one.
     pub fn must_suit(&self, store: &dyn Store) -> Result<(), BackupError> {
         let present = Metadata::read(store).ok();
-        if store.size() != self.volume_bytes {
-            let (backup, present) = (self.volume_bytes, store.size());
-            return Err(BackupError::OtherSize { backup, present });
-        }
+        // Whose it is, before how large that one is: a volume that is all there is never told as cut.
         let backup = self.block.dataset.volume;
         let other = present.as_ref().map(|p| p.block().dataset.volume).filter(|there| *there != backup);
         if let Some(present) = other {
             return Err(BackupError::OtherVolume { backup, present });
+        }
+        if store.size() != self.volume_bytes {
+            let (backup, present) = (self.volume_bytes, store.size());
+            return Err(BackupError::OtherSize { backup, present });
         }
         // Protectors come and go, the sealed data key stays as it is.
         let data_key = |block: &Block| block.dataset.entries.sealed(role::DATA_KEY).cloned();

@@ -22,6 +22,7 @@
 //! GUIDs anywhere in the sector, as Windows' driver does; checked with the volumes that Windows
 //! made.
 
+use super::backup::BACKUP_SIGNATURE;
 use super::guid::Guid;
 use super::reader::Reader;
 
@@ -124,10 +125,12 @@ pub enum BootFault {
 impl BootSector {
     /// Whether this could be a BitLocker volume's first sector, damaged or not.
     pub(crate) fn is_candidate(bytes: &[u8]) -> bool {
-        bytes.get(3..11) == Some(&OEM)
-            || has_windows_loader(bytes)
-            || find(bytes, &INFORMATION.0).is_some()
-            || find(bytes, &INFORMATION_EOW.0).is_some()
+        // A backup has the first sector behind its own table.
+        !bytes.starts_with(&BACKUP_SIGNATURE)
+            && (bytes.get(3..11) == Some(&OEM)
+                || has_windows_loader(bytes)
+                || find(bytes, &INFORMATION.0).is_some()
+                || find(bytes, &INFORMATION_EOW.0).is_some())
     }
 
     /// Reads a volume's first sector.

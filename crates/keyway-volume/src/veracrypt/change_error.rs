@@ -109,6 +109,22 @@ pub enum ChangeError {
          keys make no file system of the data"
     )]
     NothingShown,
+    /// The backup is of a volume that is larger than this one.
+    #[error(
+        "the backup is of a volume of {backup} bytes, and this one has {present}: it is another volume's, or this one is \
+         not all there"
+    )]
+    OtherVolumesSize {
+        /// Bytes of the volume in the backup.
+        backup: u64,
+        /// Bytes that are there.
+        present: u64,
+    },
+    /// Where the copy would be lies none.
+    #[error(
+        "the copy of the header at the end opens with nothing: what lies there is not random, as a header is"
+    )]
+    BlankCopy,
     /// There is no embedded copy.
     #[error("this volume keeps no copy of its header")]
     NoCopy,
@@ -165,5 +181,7 @@ explain! { ChangeError, through Open | Make {
     Self::BackupFile { path, source } => { explain_io(source).about(path) },
     Self::OtherMasterKeys | Self::NothingShown => [OtherMasterKeys State, CheckBackup],
     Self::OtherSize { .. } => [OtherExtent State, CheckBackup],
+    Self::OtherVolumesSize { .. } => [OtherVolume State, OwnBackupOrWhole],
+    Self::BlankCopy => [Damaged Contents, RestoreFromFileOrMakeOne],
     Self::NoCopy => [Failed State, RestoreFromFile],
 } }

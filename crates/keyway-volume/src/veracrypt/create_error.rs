@@ -119,6 +119,9 @@ pub enum CreateError {
         "the hidden volume has the same password, keyfiles and PIM as the outer one and would never open"
     )]
     SameSecret,
+    /// The hidden volume's secret opens one that is there.
+    #[error("there is a hidden volume already that opens with the secret for the new one")]
+    HiddenThere,
     /// What was written reads back differently.
     #[error("the header that was written reads back differently")]
     ReadBack,
@@ -190,6 +193,7 @@ explain! { CreateError, through Volume | FileSystem | Store | Layout | Cipher | 
     Self::NoOuter(NoOuter::Resized) => [State, BringBackSize],
     Self::NoOuter(_) => [State, MakeNewVolume],
     Self::SameSecret => [Usage Request, TakeAnotherPassword],
+    Self::HiddenThere => [WouldDestroy State, OpenHiddenOrForce],
     Self::ReadBack => [Failed Medium, DistrustMedium],
     Self::Random(_) => [Ours, ReportWithDoctor],
     Self::Stopped => [Interrupted Stopped, NoVolumeMade],

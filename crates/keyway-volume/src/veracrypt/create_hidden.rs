@@ -12,7 +12,8 @@ use super::header_location::{BACKUP_GROUP_BYTES, HEADERS_BYTES, HeaderLocation};
 use super::outer_files::{self, Files};
 use super::params::Format;
 use super::random::Noise;
-use super::unlock::{UnlockRequest, Unlocked, unlock};
+use super::search_pace::KeyWatch;
+use super::unlock::{UnlockRequest, Unlocked, opens_hidden, unlock};
 use crate::{Progress, Secrets};
 use keyway_store::Store;
 use std::ops::Range;
@@ -192,6 +193,20 @@ pub fn refuse_same_secret(outer: &Secrets, hidden: &Secrets) -> Result<(), Creat
         return Err(CreateError::SameSecret);
     }
     Ok(())
+}
+
+/// Refuses the place where this secret opens a hidden volume already: whoever has forgotten it would lose what is in it. One of
+/// another secret nobody can tell from noise.
+///
+/// # Errors
+/// [`CreateError::HiddenThere`]; or the medium failed.
+pub fn refuse_hidden_there(
+    store: &dyn Store,
+    secret: &Secrets,
+    watch: &dyn KeyWatch,
+) -> Result<(), CreateError> {
+    let request = UnlockRequest { watch, ..UnlockRequest::new(secret) };
+    if opens_hidden(store, &request)? { Err(CreateError::HiddenThere) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -46,7 +46,9 @@ pub use create::{
 };
 pub(crate) use create_error::LARGEST_PIM;
 pub use create_error::{CreateError, NoOuter};
-pub use create_hidden::{check_hidden_size, create_hidden, create_hidden_over, refuse_same_secret};
+pub use create_hidden::{
+    check_hidden_size, create_hidden, create_hidden_over, refuse_hidden_there, refuse_same_secret,
+};
 #[cfg(target_os = "linux")]
 pub use create_target::{Existing, Space, Target, must_have_room};
 pub use derive::derive_header_key;
@@ -59,7 +61,7 @@ pub use random::{Noise, RandomError};
 pub(crate) use resize::noise_over;
 pub use resize::{ResizeError, Resized, resize};
 pub(crate) use restore::BACKUP_BYTES;
-pub use restore::{KeysGuard, RestoreFrom, Restored, check_backup, header_restore};
+pub use restore::{KeysGuard, RestoreFrom, Restored, check_backup, header_restore, header_to_restore};
 pub use sealed::SealedHeader;
 pub use search_pace::{KeySearch, KeyWatch};
 pub use suite::Suite;

@@ -9,12 +9,12 @@
 use super::change::{other_copy, rewrite, same_seal};
 use super::change_error::ChangeError;
 use super::create_header::{Seal, get};
-use super::header::Header;
-use super::header_location::{HEADER_BYTES, HEADER_SPACE_BYTES, HeaderLocation};
+use super::header::{Header, HeaderFault};
+use super::header_location::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADER_SPACE_BYTES, HeaderLocation};
 use super::plain_sectors::Plain;
-use super::unlock::{HeaderChoice, OpenedHeader, UnlockRequest, unlock};
-use crate::VolumeError;
+use super::unlock::{HeaderChoice, OpenedHeader, UnlockRequest, Unlocked, unlock};
 use crate::overlay::Overlay;
+use crate::{VolumeError, inspect};
 use keyway_engine::Layout;
 use keyway_fs::Superblock;
 use keyway_store::Store;
@@ -67,6 +67,32 @@ fn not_narrowed(error: VolumeError) -> VolumeError {
     }
 }
 
+/// What it means that no copy is at the end: where there may be a header in front, it is a volume all the same.
+fn blank_copy(store: &dyn Store, error: VolumeError) -> ChangeError {
+    let is_volume = || inspect(store).is_ok_and(|seen| seen.not_a_volume.is_none());
+    match error {
+        VolumeError::NotAVolume(_) if is_volume() => ChangeError::BlankCopy,
+        other => other.into(),
+    }
+}
+
+/// What it means that a backup's volume ends behind the medium: that was cut where its own header says the same, and else the
+/// backup is another volume's.
+fn of_another_size(store: &dyn Store, own: &UnlockRequest<'_>, error: VolumeError) -> ChangeError {
+    let ends = |error: &VolumeError| match error {
+        VolumeError::DamagedHeader { fault: HeaderFault::BeyondEnd { end, .. }, .. } => Some(*end),
+        _ => None,
+    };
+    let Some(end) = ends(&error) else { return error.into() };
+    match unlock(store, own) {
+        Err(cut) if ends(&cut) == Some(end) => error.into(),
+        _ => {
+            let (backup, present) = (end.saturating_add(BACKUP_GROUP_BYTES), store.size());
+            ChangeError::OtherVolumesSize { backup, present }
+        }
+    }
+}
+
 /// Restores the header that the secret of `request` opens in the backup: the outer volume's or the
 /// hidden one's. The secret is the one at the time of the backup, and opens the volume from then
 /// on. From a file both copies are written; the embedded copy restores the main header only.
@@ -80,18 +106,50 @@ pub fn header_restore(
     request: &UnlockRequest<'_>,
     guard: KeysGuard,
 ) -> Result<Restored, ChangeError> {
+    let (unlocked, places) = tried(store, from, request, guard)?;
+    let opened = unlocked.opened();
+    let password = request.secrets.header_password(opened.header.format)?;
+    rewrite(store, &opened.header, &same_seal(opened, &password), &places)?;
+    Ok(Restored { hidden: opened.place.is_hidden(), places })
+}
+
+/// What [`header_restore`] would write. Nothing is written.
+///
+/// # Errors
+/// As [`header_restore`], but for the medium's failures to be written.
+pub fn header_to_restore(
+    store: &dyn Store,
+    from: RestoreFrom<'_>,
+    request: &UnlockRequest<'_>,
+    guard: KeysGuard,
+) -> Result<Restored, ChangeError> {
+    let (unlocked, places) = tried(store, from, request, guard)?;
+    Ok(Restored { hidden: unlocked.opened().place.is_hidden(), places })
+}
+
+/// What the secret opens in the backup, and where that goes.
+fn tried(
+    store: &dyn Store,
+    from: RestoreFrom<'_>,
+    request: &UnlockRequest<'_>,
+    guard: KeysGuard,
+) -> Result<(Unlocked, Vec<HeaderLocation>), ChangeError> {
     let alone = |header, system| UnlockRequest { header, system, protect_hidden: None, ..*request };
     let unlocked = match from {
         RestoreFrom::Embedded if request.system => return Err(ChangeError::NoCopy),
-        RestoreFrom::Embedded => unlock(store, &alone(HeaderChoice::Backup, false)).map_err(not_narrowed)?,
+        RestoreFrom::Embedded => unlock(store, &alone(HeaderChoice::Backup, false))
+            .map_err(not_narrowed)
+            .map_err(|e| blank_copy(store, e))?,
         RestoreFrom::File(path) => {
             let backup = read_backup(path)?;
             let system = backup.len() as u64 == SYSTEM_BACKUP_BYTES;
             if system && request.system_header.is_some() {
                 return Err(ChangeError::SystemElsewhere);
             }
-            unlock(&with_backup(store, backup), &alone(HeaderChoice::Primary, system))
-                .map_err(not_narrowed)?
+            let own = alone(HeaderChoice::Primary, system);
+            unlock(&with_backup(store, backup), &own)
+                .map_err(not_narrowed)
+                .map_err(|e| of_another_size(store, &own, e))?
         }
     };
     let opened = unlocked.opened();
@@ -109,8 +167,7 @@ pub fn header_restore(
             return Err(ChangeError::NothingShown);
         }
     }
-    rewrite(store, &opened.header, &seal, &places)?;
-    Ok(Restored { hidden: opened.place.is_hidden(), places })
+    Ok((unlocked, places))
 }
 
 /// Whether the master keys of a backup make a file system of the data: that is how they show that it is theirs, where no

@@ -213,6 +213,17 @@ fn hidden_range(
     hidden.area.guard_in(&outer.area).map_err(damaged)
 }
 
+/// Whether a hidden volume opens by that secret, by its header in front: the copy at the end would take as long again.
+pub(super) fn opens_hidden(store: &dyn Store, request: &UnlockRequest<'_>) -> Result<bool, VolumeError> {
+    let places = places(request, |place| place.is_hidden() && !place.is_backup());
+    match find(store, request, request.secrets, &places) {
+        // What decrypts is there, whatever is wrong with it.
+        Ok(_) | Err(VolumeError::DamagedHeader { .. }) => Ok(true),
+        Err(VolumeError::WrongSecret { .. } | VolumeError::NotAVolume(_)) => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
 fn find(
     store: &dyn Store,
     request: &UnlockRequest<'_>,

@@ -15,6 +15,12 @@ explain!(TpmProtectorError => [Missing Machine, UseRecoveryPassword]);
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Address;
 
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("none")
+    }
+}
+
 impl FromStr for Address {
     type Err = TpmProtectorError;
 

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::medium;
 use crate::progress::{Stage, tell_weakness};
 use crate::resize::inside::{Attached, restored};
-use crate::secrets::{PasswordSource, Secrets, Wanted};
+use crate::secrets::{PasswordSource, SecretRole, Secrets, Wanted};
 use crate::session::SessionSecrets;
 use crate::under_way::ConversionRefusal;
 use crate::unlock::{Family, Key, UnlockArguments, VolumeFormat};
@@ -41,7 +41,7 @@ pub(super) fn conversion(
     }
     let file = request.journal()?.ok_or(ConversionRefusal::NeedsJournalFile)?;
     match old {
-        Family::VeraCrypt => to_bitlocker(request, new, medium, file),
+        Family::VeraCrypt => to_bitlocker(request, new, medium, file, secrets),
         Family::BitLocker => to_veracrypt(request, new, medium, file, secrets),
     }
 }
@@ -57,19 +57,21 @@ fn to_bitlocker(
     new: &NewVolume,
     medium: &Examined<'_>,
     file: PathBuf,
+    secrets: &dyn Secrets,
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     new.must_suit_bitlocker()?;
     if new.grow {
         return Err(ConversionRefusal::RoomEnough.into());
     }
     let (own, no_password) = (&request.sources.password, !new.protectors.password);
-    let password = match no_password && !request.new.is_given() {
-        true => PasswordSource::new(),
-        false => request.new_or_own().clone(),
+    // A BitLocker volume has no keyfiles and no PIM: where there are some it gets a password of its own.
+    let needs_own = !no_password && (!own.keyfiles.is_empty() || own.pim.is_some());
+    let password = match request.new.is_given() {
+        false if needs_own && !secrets.can_answer() => return Err(ConversionRefusal::NotItsSecret.into()),
+        false if needs_own => PasswordSource { role: SecretRole::New, ..PasswordSource::new() },
+        false if no_password => PasswordSource::new(),
+        _ => request.new_or_own().clone(),
     };
-    if !request.new.is_given() && !no_password && (!own.keyfiles.is_empty() || own.pim.is_some()) {
-        return Err(ConversionRefusal::NotItsSecret.into());
-    }
     new.protectors.check_in_place(medium.path, &password)?;
     read_twice(own, &password)?;
     let method = new.method()?;
@@ -147,6 +149,10 @@ fn to_veracrypt(
         return Err(ConversionRefusal::NotVeraCrypts.into());
     }
     let cipher = new.veracrypt_cipher()?;
+    let own = &request.sources.password;
+    if !own.keyfiles.is_empty() || own.pim.is_some() {
+        return Err(ConversionRefusal::NewOnesSecret.into());
+    }
     read_twice(&request.sources.password, request.new_or_own())?;
     let to = Contents::encrypted_by(VolumeFormat::VeraCrypt, cipher);
     let both = [medium.bitlocker().0, to];

@@ -10,7 +10,7 @@ use crate::session;
 use crate::under_way::ConversionRefusal;
 use crate::unlock::VolumeFormat;
 use keyway_engine::{Access, Device};
-use keyway_fs::FoundFileSystem;
+use keyway_fs::{Container, FoundFileSystem};
 use keyway_store::{FileStore, Store};
 use keyway_volume::bitlocker::{self, Secret, UnlockRequest};
 use std::path::Path;
@@ -51,8 +51,15 @@ impl<'a> Examined<'a> {
         if bitlocker::is_volume(&*self.store)? {
             return Err(ConversionRefusal::BitLockerAlready(self.path.to_owned()).into());
         }
-        let none = || ConversionRefusal::NoFileSystem(self.path.to_owned()).into();
-        FoundFileSystem::find(&*self.store)?.ok_or_else(none)
+        if let Some(found) = FoundFileSystem::find(&*self.store)? {
+            return Ok(found);
+        }
+        // Nobody who has something else there is sent to make a new volume over it.
+        let path = self.path.to_owned();
+        Err(match Container::on(&*self.store)? {
+            Some(container) => Error::Container { path, container },
+            None => ConversionRefusal::NoFileSystem(path).into(),
+        })
     }
 
     /// What a BitLocker volume says of itself without a secret: what it is, and how many bytes of it are encrypted. One

@@ -42,6 +42,7 @@ mod claim;
 mod cross_format;
 mod ending;
 mod examined;
+mod free_room;
 mod in_use;
 mod job;
 mod lost_sectors;

@@ -2,6 +2,7 @@
 
 use super::ending::{forget, interrupted, outcome, tell_of_kept};
 use super::examined::Examined;
+use super::free_room;
 use super::in_use;
 use super::job::{Job, Next, Prepared, With};
 use super::lost_sectors::LostList;
@@ -9,7 +10,7 @@ use super::outcome::{ConversionOutcome, Work};
 use super::plan::ConversionPlan;
 use super::request::{ConversionRequest, Goal, NewVolume};
 use super::{bitlocker, cross_format, resume, veracrypt};
-use crate::detect::family_on;
+use crate::detect::{family_on, must_have_first_sector};
 use crate::error::Error;
 use crate::key_file::must_have_folder;
 use crate::log_file;
@@ -57,6 +58,9 @@ pub fn plan(request: &ConversionRequest, secrets: &dyn Secrets) -> Result<Conver
         JournalFile::must_be_new(&journal)?;
         JournalFile::must_last(&journal, medium.path)?;
     }
+    if !plan.goes_on {
+        free_room::must_be_there(&plan)?;
+    }
     // What is wrong with the medium is said before what is wrong with a path.
     request.sources.check()?;
     Ok(Conversion { plan, request: request.clone(), job })
@@ -70,6 +74,7 @@ fn of_volume(
     secrets: &dyn Secrets,
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     let old = family_on(medium.path, &*medium.store, &request.arguments)?;
+    must_have_first_sector(medium.path, &*medium.store, &request.arguments)?;
     if let Some(new) = new {
         let wanted = new.format.unwrap_or(old);
         // What can't be had together is told before what is no volume.

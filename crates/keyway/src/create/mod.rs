@@ -11,6 +11,7 @@ mod in_words;
 mod place;
 mod plan;
 mod protectors;
+mod there;
 mod veracrypt;
 
 pub use bitlocker::{BitLockerCreated, BitLockerOptions, description, method};

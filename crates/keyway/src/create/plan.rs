@@ -4,6 +4,7 @@ use super::bitlocker::{BitLockerCreated, BitLockerOptions, method};
 use super::created::{Created, CreatedDetails};
 use super::place::{NewPlace, Overcommitted};
 use super::protectors::ProtectorOptions;
+use super::there::there;
 use super::veracrypt::{VeraCryptCreated, VeraCryptOptions};
 use crate::detect;
 use crate::disk;
@@ -87,6 +88,8 @@ pub struct CreatePlan {
     pub label: Option<String>,
     /// What is lost by it.
     pub loses: Option<CreateLoss>,
+    /// What is on the device or in the file that is lost, as far as it shows.
+    pub there: Option<String>,
     /// What only one format has.
     #[serde(flatten)]
     pub details: PlannedDetails,
@@ -216,6 +219,7 @@ impl CreateRequest {
             filled: !self.quick,
             filesystem: self.filesystem.map(FileSystem::name),
             label: self.label.clone(),
+            there: loses.filter(|loss| *loss != CreateLoss::OuterEnd).and_then(|_| there(&self.path)),
             loses,
             details,
             warnings: overcommitted.iter().map(ToString::to_string).collect(),
@@ -404,6 +408,10 @@ impl CreatePlan {
                 let secret = request.hidden_secret.read(Wanted::NewPassword, &hidden, secrets)?;
                 let other = |outer| veracrypt::refuse_same_secret(outer, &secret);
                 outer.as_ref().map_or(Ok(()), other).map_err(about(path))?;
+                if place.is_none() && !options.over_files {
+                    let there = veracrypt::refuse_hidden_there(&medium::look(path)?, &secret, &progress);
+                    there.map_err(about(path))?;
+                }
                 for new in outer.iter().filter(|_| place.is_some()).chain([&secret]) {
                     tell_weakness(progress, Weakness::of_secrets(new, options.hash));
                 }

@@ -1,7 +1,7 @@
 //! What shall open a new BitLocker volume, and the files that its keys are written to.
 
 use crate::error::{Error, Misuse};
-use crate::key_file::{NewKeyFile, must_be_folder, must_be_new};
+use crate::key_file::{NewKeyFile, must_be_new, must_take_files_in};
 use crate::secrets::{PasswordSource, SecretFrom, Secrets, Subject, Wanted};
 use keyway_attach::path_text;
 use keyway_volume::bitlocker::{
@@ -64,7 +64,7 @@ impl ProtectorOptions {
         {
             must_be_taken(path, &from.read()?)?;
         }
-        self.startup_key_folder.as_deref().map_or(Ok(()), must_be_folder)?;
+        self.startup_key_folder.as_deref().map_or(Ok(()), must_take_files_in)?;
         self.recovery_file.as_deref().map_or(Ok(()), must_be_new)
     }
 
@@ -91,7 +91,7 @@ impl ProtectorOptions {
         subject: &Subject,
         secrets: &dyn Secrets,
     ) -> Result<NewProtectors, Error> {
-        let password = self.password.then(|| source.read(Wanted::NewPassword, subject, secrets));
+        let password = self.password.then(|| source.read(Wanted::NewBitLockerPassword, subject, secrets));
         let password = password.transpose()?.map(|secret| secret.password);
         password.as_deref().map_or(Ok(()), |password| must_be_taken(path, password))?;
         let recovery = self.recovery_password.then(RecoveryPassword::random);

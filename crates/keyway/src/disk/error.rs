@@ -44,6 +44,16 @@ pub enum DiskError {
         /// The partition.
         number: u32,
     },
+    /// No volume but a file system that is not encrypted: on the file or device, or on a partition of it.
+    #[error("this is not an encrypted volume: it starts with {filesystem}, unencrypted")]
+    Plain {
+        /// The file or device.
+        path: PathBuf,
+        /// The file system, with its article.
+        filesystem: &'static str,
+        /// Where the partition begins and how long it is, in bytes, where it is one.
+        partition: Option<(u64, u64)>,
+    },
     /// This is done to a whole file or device only.
     #[error("{} is a disk with partitions, and this can only be done to a partition's own device", .0.display())]
     Whole(PathBuf),
@@ -56,6 +66,9 @@ explain! { DiskError {
     Self::NothingEncrypted(path) => [NotAVolume Contents, ListPartitions { path: path.clone() }; path],
     Self::Damaged(path) => [Damaged Contents, RepairTable { path: path.clone() }; path],
     Self::Guessed { path, .. } => [Usage Request, NamePartition { path: path.clone() }; path],
+    Self::Plain { path, partition, .. } => [NotAVolume Contents, MountPlainAt {
+        path: path.clone(), offset: partition.map(|(offset, _)| offset), bytes: partition.map(|(_, bytes)| bytes)
+    }, NameVolumeOrSearch],
     Self::Whole(path) => [Usage Request, NamePartitionDevice { path: path.clone() }; path],
 } }
 

@@ -126,6 +126,16 @@ impl Disk {
         }
     }
 
+    /// What people call its kind of table.
+    pub fn table_name(&self) -> String {
+        self.disk.to_uppercase()
+    }
+
+    /// Whether a BitLocker volume is looked for, and none shows: the first sector of one may be lost.
+    pub fn hides(&self, arguments: &UnlockArguments) -> bool {
+        arguments.searches() && self.partitions.iter().all(|one| one.holds != Holds::BitLocker)
+    }
+
     /// The partition that is meant; nothing where the disk as a whole is.
     fn meant(&self, path: &Path, arguments: &UnlockArguments) -> Result<Option<&DiskPartition>, DiskError> {
         if let Some(number) = arguments.partition {

@@ -1,10 +1,12 @@
 //! The bytes of a medium that are one volume's: all of them, or a partition's.
 
+use super::error::DiskError;
 use crate::error::Error;
 use keyway_engine::{Layout, LayoutError, Mapping, Segment};
 use keyway_store::{FileStore, Operation, Store, StoreError, pass_on};
-use keyway_volume::VolumeError;
 use keyway_volume::veracrypt::HeaderFault;
+use keyway_volume::{NotAVolume, VolumeError};
+use std::path::Path;
 
 /// A stretch of a store; counted from its own beginning, and nothing outside can be reached.
 pub(super) struct View<'a> {
@@ -66,6 +68,17 @@ impl Part {
     /// Whether it is a partition, and not all of the file or device.
     pub(crate) fn is_partition(&self) -> bool {
         self.start > 0 || self.bytes < self.store.size()
+    }
+
+    /// That it is plainly no volume. What it is instead is reached at that path, a partition of an image by its place.
+    pub(crate) fn not_a_volume(&self, path: &Path, reason: NotAVolume) -> Error {
+        let partition = self.is_partition().then_some((self.start, self.bytes));
+        match reason {
+            NotAVolume::FileSystem(filesystem) => {
+                Error::from(DiskError::Plain { path: path.to_owned(), filesystem, partition }).at(path)
+            }
+            reason => Error::from(VolumeError::NotAVolume(reason)).at(path),
+        }
     }
 
     fn view(&self) -> View<'_> {

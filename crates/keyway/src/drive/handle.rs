@@ -99,7 +99,7 @@ fn size(path: &Path) -> u64 {
 
 /// Opens it; of a virtual drive its bytes, too.
 fn open(path: &Path) -> Result<(Host, Option<u64>), Error> {
-    medium::must_be_readable(path)?;
+    medium::must_be_a_drive(path)?;
     let file = File::open(path).map_err(|e| Error::system("open", path, e))?;
     let kind = file.metadata().map_err(|e| Error::system("open", path, e))?.file_type();
     if !kind.is_block_device() && !kind.is_char_device() {

@@ -121,6 +121,8 @@ impl PsidSource {
         let file = match &self.0 {
             dash if dash == OsStr::new("-") => PathBuf::from("/proc/self/fd/0"),
             path if Path::new(path).is_file() => PathBuf::from(path),
+            // No label has these characters.
+            path if path.as_bytes().iter().any(|byte| matches!(byte, b'.' | b'/')) => PathBuf::from(path),
             text => return bare(text.as_bytes()),
         };
         let open = File::open(&file).map_err(|e| Error::system("open", &file, e))?;
@@ -160,6 +162,11 @@ mod tests {
         assert_eq!(&label[..], b"ABCDEFGH1234ABCDEFGH1234ABCDEFGH");
         for wrong in [&[b'x'; 33][..], &[b'x'; 31], b"123", b" "] {
             assert!(matches!(bare(wrong), Err(Error::Drive(DriveError::PsidLength(_)))));
+        }
+        let given = |text: &str| PsidSource(text.into()).read();
+        assert!(matches!(given("ABCD-EFGH"), Err(Error::Drive(DriveError::PsidLength(8)))));
+        for file in ["nofile.txt", "/nowhere/psid"] {
+            assert!(matches!(given(file), Err(Error::System { .. })), "{file}");
         }
     }
 }

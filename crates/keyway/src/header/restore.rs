@@ -9,7 +9,7 @@ use crate::secrets::{Subject, Wanted};
 use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_engine::Access;
-use keyway_volume::bitlocker::{HeaderBackup, UnlockRequest};
+use keyway_volume::bitlocker::{BackupError, HeaderBackup, UnlockRequest};
 use keyway_volume::veracrypt::{self, HeaderLocation, KeysGuard, RestoreFrom};
 use serde::Serialize;
 use std::iter;
@@ -29,6 +29,10 @@ pub struct RestorePlan<'a> {
     pub file: Option<PathBuf>,
     /// Even if the volume has other keys now, and would become unreadable.
     pub other_keys: bool,
+    /// The parts that would be written, in order; `None` as long as only the secret could tell.
+    pub restores: Option<Vec<RestoredPart>>,
+    /// The secret was tried, and opens what is to be put back.
+    pub secret_tried: bool,
     #[serde(skip)]
     locked: &'a LockedVolume<'a>,
     #[serde(skip)]
@@ -91,9 +95,12 @@ pub fn restore<'a>(
             let backup = HeaderBackup::read(file)?;
             if !other_keys {
                 let store = volume.to_look()?;
-                // What was cut is told as that first.
-                backup.look(&store).map_err(|e| volume.said(e))?;
-                backup.must_suit(&store).map_err(|e| volume.said(e))?;
+                let suits = backup.must_suit(&store);
+                // What was cut is told as that first, but for another volume's backup, which may be of a larger one.
+                if !matches!(suits, Err(BackupError::OtherVolume { .. })) {
+                    backup.look(&store).map_err(|e| volume.said(e))?;
+                }
+                suits.map_err(|e| volume.said(e))?;
             }
             Origin::BitLocker(Box::new(backup))
         }
@@ -104,7 +111,17 @@ pub fn restore<'a>(
         (_, None) => Origin::Copy,
     };
     let (path, file) = (volume.path.clone(), file.map(Path::to_owned));
-    Ok(RestorePlan { volume: path, format, file, other_keys, locked: volume, from })
+    let restores = match from {
+        Origin::BitLocker(_) => Some(bitlocker_parts()),
+        Origin::File(_) | Origin::Copy => None,
+    };
+    let secret_tried = false;
+    Ok(RestorePlan { volume: path, format, file, other_keys, restores, secret_tried, locked: volume, from })
+}
+
+/// What is written of a BitLocker volume.
+fn bitlocker_parts() -> Vec<RestoredPart> {
+    iter::once(RestoredPart::FirstSector("first sector")).chain((1..=3).map(RestoredPart::Copy)).collect()
 }
 
 impl RestorePlan<'_> {
@@ -117,39 +134,68 @@ impl RestorePlan<'_> {
         log_file::step(
             "header restore",
             &path,
-            || self.put_back(),
+            || self.done(Doing::Write),
             |restored| format!("{} parts", restored.restored.len()),
         )
     }
 
-    fn put_back(self) -> Result<Restored, Error> {
-        let Self { locked: volume, from, other_keys, file, .. } = self;
-        let (from, subject) = match from {
+    /// Tries the secret, where anything of it was named, for a plan that is only shown; else this one is as it was.
+    ///
+    /// # Errors
+    /// As [`RestorePlan::run`], but for what happens when it is written.
+    pub fn tried(mut self, only_shown: bool) -> Result<Self, Error> {
+        if only_shown && self.locked.sources.is_given() {
+            self.restores = Some(self.done(Doing::Look)?.restored);
+            self.secret_tried = true;
+        }
+        Ok(self)
+    }
+
+    fn done(&self, doing: Doing) -> Result<Restored, Error> {
+        let volume = self.locked;
+        let store = || if doing == Doing::Look { volume.to_look() } else { volume.to_change() };
+        let (from, subject) = match &self.from {
             Origin::BitLocker(backup) => {
                 // By what opens the backup: of the volume's own metadata nothing may be left.
                 let look = || backup.look(&volume.to_look()?).map_err(|e| volume.said(e));
                 let secrets = volume.sources.bitlocker_key_of(
-                    file.as_deref().unwrap_or(&volume.path),
+                    self.file.as_deref().unwrap_or(&volume.path),
                     volume.secrets,
                     look,
                 )?;
-                let store = volume.to_change()?;
-                let restored = backup.restore(&store, &UnlockRequest::new(&secrets), other_keys);
+                let (store, request) = (store()?, UnlockRequest::new(&secrets));
+                let restored = match doing {
+                    Doing::Look => backup.may_restore(&store, &request, self.other_keys),
+                    Doing::Write => backup.restore(&store, &request, self.other_keys),
+                };
                 restored.map_err(|e| volume.said(e))?;
-                let copies = (1..=3).map(RestoredPart::Copy);
-                let restored = iter::once(RestoredPart::FirstSector("first sector")).chain(copies).collect();
-                return Ok(Restored { volume: self.volume, hidden: None, restored });
+                return Ok(Restored {
+                    volume: self.volume.clone(),
+                    hidden: None,
+                    restored: bitlocker_parts(),
+                });
             }
-            Origin::File(file) => (RestoreFrom::File(file), Subject::Backup(file.to_owned())),
+            Origin::File(file) => (RestoreFrom::File(file), Subject::Backup((*file).to_owned())),
             Origin::Copy => (RestoreFrom::Embedded, Subject::Volume(volume.path.clone())),
         };
         let secret = volume.sources.password.read(Wanted::Password, &subject, volume.secrets)?;
-        let guard = if other_keys { KeysGuard::Any } else { KeysGuard::Same };
-        let store = volume.to_change()?;
+        let guard = if self.other_keys { KeysGuard::Any } else { KeysGuard::Same };
+        let store = store()?;
         let drive = volume.system_drive()?;
         let request = volume.arguments.veracrypt_request(&secret, None, drive.as_ref(), &volume.progress);
-        let done = veracrypt::header_restore(&store, from, &request, guard).map_err(|e| volume.said(e))?;
+        let restore = match doing {
+            Doing::Look => veracrypt::header_to_restore,
+            Doing::Write => veracrypt::header_restore,
+        };
+        let done = restore(&store, from, &request, guard).map_err(|e| volume.said(e))?;
         let restored = done.places.into_iter().map(RestoredPart::Header).collect();
-        Ok(Restored { volume: self.volume, hidden: Some(done.hidden), restored })
+        Ok(Restored { volume: self.volume.clone(), hidden: Some(done.hidden), restored })
     }
+}
+
+/// Whether it is written, or only looked whether it would be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    Look,
+    Write,
 }

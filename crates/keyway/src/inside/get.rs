@@ -2,8 +2,9 @@
 
 use super::{Asks, InsideVolume, NotDone, absolute, in_json, is_none, no_path};
 use crate::error::{Error, Misuse};
-use crate::key_file::must_have_folder;
+use crate::key_file::{must_have_folder, must_take_files};
 use crate::log_file;
+use keyway_error::{Advice, Explain, Kind};
 use keyway_fs::files::{Entry, EntryKind, Existing, Files, FilesError, Pattern, Taken, parse};
 use serde::Serialize;
 use std::ffi::{OsStr, OsString};
@@ -25,6 +26,11 @@ impl Wanted {
             Err(FilesError::NotFound(_)) if Pattern::is_one(path) => Pattern::new(path).map(Self::Matches),
             found => found.map(Self::One),
         }
+    }
+
+    /// Whether more than one file may come of it.
+    fn is_several(&self) -> bool {
+        !matches!(self, Self::One(found) if found.kind != EntryKind::Folder)
     }
 }
 
@@ -63,7 +69,8 @@ impl Destination {
     /// What a person means by `to`: a folder that is there, in which it gets its `own` name, or a new name.
     ///
     /// # Errors
-    /// It has no name of its own, or `to` ends in none; there is something of that name that is in the way, or no folder for it.
+    /// It has no name of its own, or `to` ends in none; there is something of that name that is in the way, no folder for it, or one
+    /// that takes no files of this user's.
     pub fn find(to: &Path, own: Option<&OsStr>, existing: Existing) -> Result<Self, Error> {
         let found = Self::meant(to, own, existing)?;
         let path = found.folder.join(&found.name);
@@ -74,7 +81,9 @@ impl Destination {
             Ok(about) if (found.own || !about.is_dir()) && !existing.may_be_there() => {
                 Err(FilesError::InTheWay(path).into())
             }
-            _ => Ok(found),
+            Ok(_) => Ok(found),
+            // Whether one may be made is known before anybody is asked for a password.
+            Err(_) => must_take_files(&path).map(|()| found),
         }
     }
 
@@ -160,17 +169,17 @@ impl ToGet {
     }
 }
 
-/// What would be copied out of a volume. Nothing has been written.
+/// What is copied out of a volume, and how much it is.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
-pub struct GetPlan {
+pub struct CopiedFiles {
     /// The volume.
     #[serde(serialize_with = "in_json")]
     pub volume: PathBuf,
     /// The file or folder in it as it was named, where it is one.
     #[serde(serialize_with = "in_json", skip_serializing_if = "no_path")]
     pub path: PathBuf,
-    /// Where it goes; of several the folder; `-` is standard output.
+    /// Where it goes, or is now; of several the folder; `-` is standard output.
     #[serde(serialize_with = "in_json")]
     pub to: PathBuf,
     /// Files.
@@ -181,25 +190,29 @@ pub struct GetPlan {
     pub bytes: u64,
 }
 
+impl CopiedFiles {
+    /// Nothing of it yet.
+    fn none(volume: &Path, path: PathBuf, to: PathBuf) -> Self {
+        Self { volume: volume.to_owned(), path, to, files: 0, folders: 0, bytes: 0 }
+    }
+}
+
+/// What would be copied out of a volume. Nothing has been written.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct GetPlan {
+    /// All of it.
+    #[serde(flatten)]
+    pub what: CopiedFiles,
+}
+
 /// What was copied out of a volume.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct Copied {
-    /// The volume.
-    #[serde(serialize_with = "in_json")]
-    pub volume: PathBuf,
-    /// The file or folder in it as it was named, where it is one.
-    #[serde(serialize_with = "in_json", skip_serializing_if = "no_path")]
-    pub path: PathBuf,
-    /// Where it is now; of several the folder.
-    #[serde(serialize_with = "in_json")]
-    pub to: PathBuf,
-    /// Files.
-    pub files: u64,
-    /// Folders.
-    pub folders: u64,
-    /// Bytes in the files.
-    pub bytes: u64,
+    /// All that was.
+    #[serde(flatten)]
+    pub what: CopiedFiles,
     /// Files that were there already, and stayed.
     #[serde(skip_serializing_if = "is_none")]
     pub kept: u64,
@@ -236,7 +249,7 @@ impl InsideVolume {
             "get",
             &volume,
             || self.copy(what, tell),
-            |copied| format!("{} files, {} bytes", copied.files, copied.bytes),
+            |copied| format!("{} files, {} bytes", copied.what.files, copied.what.bytes),
         )
     }
 
@@ -248,8 +261,7 @@ impl InsideVolume {
     pub fn plan_get(&mut self, what: &ToGet, tell: &mut dyn FnMut(&NotDone)) -> Result<GetPlan, Error> {
         let (_, path, to) = self.all_of(what)?;
         let to = if what.to.is_empty() { "-".into() } else { to };
-        let volume = self.volume.clone();
-        let mut plan = GetPlan { volume, path, to, files: 0, folders: 0, bytes: 0 };
+        let mut plan = CopiedFiles::none(&self.volume, path, to);
         for path in &what.paths {
             let listed = self.list(path, true, tell)?;
             for entry in &listed.entries {
@@ -258,17 +270,39 @@ impl InsideVolume {
                 plan.bytes = plan.bytes.saturating_add(entry.size_bytes.unwrap_or(0));
             }
         }
-        Ok(plan)
+        Ok(GetPlan { what: plan })
+    }
+
+    /// Says so where what is missing in the volume was named last: the words are exchanged.
+    fn unless_exchanged(&mut self, what: &ToGet, error: Error) -> Error {
+        let [inside] = &*what.named else { return error };
+        let last = what.to.first().filter(|to| !to.own).map(|to| to.folder.join(&to.name));
+        let here = last.filter(|_| error.explain().kind == Kind::NotFound);
+        let is_inside = |here: &PathBuf| {
+            let path = here.strip_prefix(".").unwrap_or(here);
+            parse(path.as_os_str()).is_ok_and(|path| self.files.find(&path).is_ok())
+        };
+        match here.filter(is_inside) {
+            Some(here) => {
+                let here = here.strip_prefix(".").map(Path::to_owned).unwrap_or(here);
+                error.leaving(Advice::ExchangeWords { inside: inside.into(), here })
+            }
+            None => error,
+        }
     }
 
     fn copy(&mut self, what: &ToGet, tell: &mut dyn FnMut(&NotDone)) -> Result<Copied, Error> {
         let (each, path, to) = self.all_of(what)?;
         let (left_out, failed, is_complete) = (Vec::new(), Vec::new(), true);
-        let (files, folders, bytes, kept) = (0, 0, 0, 0);
-        let volume = self.volume.clone();
-        let mut all = Copied { volume, path, to, files, folders, bytes, kept, left_out, failed, is_complete };
+        let what = CopiedFiles::none(&self.volume, path, to);
+        let mut all = Copied { what, kept: 0, left_out, failed, is_complete };
+        // Of one file nothing is there that would be left out.
+        let goes_on = each.len() > 1 || each.iter().any(|(wanted, _)| wanted.is_several());
         for (found, to) in &each {
-            self.copy_one(found, to, &mut all, tell)?;
+            self.copy_one(found, to, &mut all, tell).map_err(|error| match error.explain().kind {
+                Kind::NoSpace if goes_on => error.leaving(Advice::SkipExistingGoesOn),
+                _ => error,
+            })?;
         }
         Ok(all)
     }
@@ -276,7 +310,8 @@ impl InsideVolume {
     /// Finds all that is to be copied, and where each goes; then what one path was named, and where the whole goes.
     fn all_of(&mut self, what: &ToGet) -> Result<Sought, Error> {
         let each = what.paths.iter().zip(&what.to);
-        let each = each.map(|(path, to)| self.look(path, to)).collect::<Result<Vec<_>, _>>()?;
+        let each = each.map(|(path, to)| self.look(path, to)).collect::<Result<Vec<_>, _>>();
+        let each = each.map_err(|error| self.unless_exchanged(what, error))?;
         for (at, (_, to)) in each.iter().enumerate() {
             let same = |(_, before): &(Wanted, Place)| matches!(to, Place::New(to) if to == before.path());
             if each.iter().take(at).any(same) {
@@ -351,14 +386,14 @@ impl InsideVolume {
         let (got, is_complete) = got.map_err(|error| match error {
             // Those of the paths before are there as well.
             FilesError::Stopped { files, missing } => {
-                about(FilesError::Stopped { files: files + all.files, missing })
+                about(FilesError::Stopped { files: files + all.what.files, missing })
             }
             error => about(error),
         })?;
         all.is_complete &= is_complete;
-        all.files += got.files;
-        all.folders += got.folders;
-        all.bytes = all.bytes.saturating_add(got.bytes);
+        all.what.files += got.files;
+        all.what.folders += got.folders;
+        all.what.bytes = all.what.bytes.saturating_add(got.bytes);
         all.kept += got.kept;
         Ok(())
     }

@@ -52,9 +52,14 @@ impl LockedVolume<'_> {
     pub fn open_files(&self, access: Access) -> Result<InsideVolume, Error> {
         self.must_be_free(access)?;
         // Looked for as long as there are paths.
-        let spared = spared(&self.path)?;
+        let (spared, cut) = (spared(&self.path)?, self.lengths_of_cut());
         let Volume { device, warnings, .. } = self.open(access, Caching::Buffered)?;
-        let mut files = files_in(Arc::new(device)).map_err(about(&self.path))?;
+        let files = files_in(Arc::new(device)).map_err(|error| match cut {
+            // Nothing that checks a file system helps against that.
+            Some((expected, present)) => Error::CutOff { expected, present, error: Box::new(error) },
+            None => error,
+        });
+        let mut files = files.map_err(about(&self.path))?;
         files.spare(spared);
         Ok(InsideVolume { volume: self.path.clone(), files, warnings })
     }

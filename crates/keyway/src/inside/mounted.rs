@@ -35,8 +35,13 @@ pub(super) fn must_be_writable(filesystem: FileSystemKind) -> Result<(), Session
     let by_device = root && Need::LoopDevice.check(Wish::default()).is_ok();
     let kind = filesystem.mount_type();
     match if by_device { mount::can_mount(kind) } else { user_mount::can_mount(kind) } {
-        true => Ok(()),
         false => Err(SessionError::NoWriter { filesystem, root }),
+        // That program gets the volume's file over FUSE.
+        true if !root => by_fuse(false).map(drop).map_err(|error| match error {
+            SessionError::Lacks { lack, .. } => SessionError::NoFuseToWrite { filesystem, lack },
+            other => other,
+        }),
+        true => Ok(()),
     }
 }
 

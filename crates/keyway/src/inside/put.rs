@@ -86,6 +86,7 @@ impl LockedVolume<'_> {
         progress: &'a dyn Progress,
     ) -> Result<PutTarget<'a>, Error> {
         self.must_be_free(access)?;
+        self.must_have_first_sector()?;
         let (Volume { device, info, warnings, .. }, keys, sandbox) =
             self.open_outside(access, Caching::Buffered)?;
         let filesystem = Superblock::read(&device).ok().flatten().map(|found| found.kind);

@@ -3,8 +3,9 @@
 use super::name::ProtectorName;
 use crate::disk::Part;
 use crate::error::{Error, Misuse};
-use crate::key_file::NewKeyFile;
+use crate::key_file::{NewKeyFile, must_be_new};
 use crate::locked::LockedVolume;
+use crate::searching::Searched;
 use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_engine::Access;
@@ -69,12 +70,13 @@ impl NewSecret {
 }
 
 impl<'a> Protectors<'a> {
-    /// Opens the volume, to look at what its keys tell.
+    /// Opens the volume, to look at what its keys tell. A recovery password may be to go to that new file.
     ///
     /// # Errors
-    /// It is no BitLocker volume, can't be read, or nothing that was named or answered opens it.
-    pub fn look(volume: &'a LockedVolume<'a>) -> Result<Self, Error> {
+    /// It is no BitLocker volume, can't be read, or nothing that was named or answered opens it; or there can't be that file.
+    pub fn look(volume: &'a LockedVolume<'a>, to: Option<&Path>) -> Result<Self, Error> {
         only_bitlocker(volume)?;
+        to.map_or(Ok(()), must_be_new)?;
         Self::open(volume, Access::ReadOnly)
     }
 
@@ -100,8 +102,14 @@ impl<'a> Protectors<'a> {
 
     fn unlock(volume: &'a LockedVolume<'a>, secrets: &[Secret], access: Access) -> Result<Self, Error> {
         let store = if access == Access::ReadWrite { volume.to_change()? } else { volume.to_look()? };
-        let request = bitlocker::UnlockRequest::new(secrets);
-        let opened = bitlocker::unlock(&store, &request).map_err(|e| volume.said(e))?;
+        let opened = {
+            // One whose first sector is lost is read by what is left of it, and not changed.
+            let search = access == Access::ReadOnly && volume.arguments.searches();
+            let request = bitlocker::UnlockRequest { search, ..bitlocker::UnlockRequest::new(secrets) };
+            let searched = Searched::new(&store, volume.progress);
+            let opened = bitlocker::unlock(&searched, &request).map_err(Error::from);
+            searched.unless_stopped(opened).map_err(|e| volume.said(e))?
+        };
         let warnings = opened.warnings.iter().map(ToString::to_string).collect();
         Ok(Self { volume, store, keys: opened.opened, warnings })
     }

@@ -20,6 +20,7 @@ use keyway_volume::bitlocker::{
     ChangeError, Guid, LastProtector, Locked, Protection, RecoveryPassword, RewriteError, StartupKey,
     Warning, may_add_beside, may_remove_from,
 };
+use keyway_volume::veracrypt::check_hash;
 use serde::{Serialize, Serializer};
 use std::path::PathBuf;
 
@@ -227,12 +228,14 @@ pub fn change<'a>(
             return Err(Misuse::ForBitLockerOnly(volume.path.clone()).into());
         }
         volume.must_be_free(Access::ReadWrite)?;
+        secret.hash.map_or(Ok(()), check_hash).map_err(|e| volume.said(e))?;
         one_standard_input([&volume.sources.password, &secret.secret])?;
         must_be_noise(&volume.path, &volume.arguments)?;
         plan.secret = Some(secret.clone());
         plan.step = Step::Secret(volume, secret);
         return Ok(plan);
     }
+    volume.must_have_first_sector()?;
     request.check(volume)?;
     let protectors = match request {
         ProtectorRequest::Resume => Protectors::open_suspended(volume)?,
@@ -374,11 +377,13 @@ pub fn lost_by(
     match request {
         ProtectorRequest::Suspend => {
             only_bitlocker(volume)?;
+            volume.must_have_first_sector()?;
             volume.sources.check()?;
             Ok(Some(ProtectorLoss::Secrecy))
         }
         ProtectorRequest::Remove { id, last: LastProtector::Remove } => {
             only_bitlocker(volume)?;
+            volume.must_have_first_sector()?;
             volume.sources.check()?;
             let Ok(seen) = look_at_bitlocker(&volume.path, &volume.arguments, volume.progress) else {
                 return Ok(None);
@@ -450,7 +455,7 @@ impl ProtectorPlan<'_> {
                     _ => {
                         let subject = Subject::Volume(path.clone());
                         let secrets = protectors.volume.secrets;
-                        let new = source.read(Wanted::NewPassword, &subject, secrets)?.password;
+                        let new = source.read(Wanted::NewBitLockerPassword, &subject, secrets)?.password;
                         tell_weakness(protectors.volume.progress, Weakness::of_password(&new));
                         NewSecret::Password(new)
                     }

@@ -3,11 +3,12 @@
 use super::veracrypt::SecretProtector;
 use crate::error::Error;
 use crate::locked::LockedVolume;
+use crate::searching::Searched;
 use crate::unlock::Family;
 use crate::volume::OpenOptions;
-use keyway_volume::bitlocker::{self, ProtectorInfo};
+use keyway_volume::bitlocker::ProtectorInfo;
 use keyway_volume::veracrypt::Derivation;
-use keyway_volume::{HashName, Info, VolumeError, inspect};
+use keyway_volume::{HashName, Info, inspect};
 use serde::Serialize;
 
 /// What opens a volume.
@@ -66,15 +67,18 @@ pub enum ListedSecret {
 /// The volume can't be read, is none, or does not open.
 pub fn list(volume: &LockedVolume<'_>) -> Result<ListedProtectors, Error> {
     if volume.family()? == Family::BitLocker {
-        let seen = bitlocker::look(&volume.to_look()?).map_err(|e| volume.said(e))?;
+        let store = volume.to_look()?;
+        let searched = Searched::new(&store, volume.progress);
+        let seen = volume.arguments.look_at_bitlocker(&searched).map_err(|e| volume.said(e))?;
         let warnings = seen.warnings.iter().map(ToString::to_string).collect();
         let (key_protectors, auto_unlock_keys) = (seen.info.key_protectors, seen.info.auto_unlock_keys);
         return Ok(ListedProtectors::BitLocker { key_protectors, auto_unlock_keys, warnings });
     }
     if !volume.sources.password.is_given() {
-        let seen = inspect(&volume.to_look()?).map_err(|e| volume.said(e))?;
+        let store = volume.to_look()?;
+        let seen = inspect(&store).map_err(|e| volume.said(e))?;
         if let Some(reason) = seen.not_a_volume {
-            return Err(volume.said(VolumeError::NotAVolume(reason)));
+            return Err(store.not_a_volume(&volume.path, reason));
         }
         let key_protectors = [ListedSecret::Unknown { id: "0", kind: "password" }];
         return Ok(ListedProtectors::VeraCrypt { key_protectors, warnings: Vec::new() });

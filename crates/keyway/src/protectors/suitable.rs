@@ -1,7 +1,7 @@
 //! Whether a new secret suits a protector of its kind: looked at before anyone types one.
 
 use crate::error::{Error, Misuse};
-use crate::key_file::{must_be_folder, must_be_new};
+use crate::key_file::{must_be_new, must_take_files_in};
 use crate::secrets::{NewTpmSource, PasswordSource};
 use keyway_volume::bitlocker::Protection;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(super) fn may_be_new(
     use Protection as P;
     match kind {
         P::StartupKey | P::TpmStartupKey | P::TpmPinStartupKey => {
-            to.map_or_else(|| Err(Misuse::NoFolder.into()), must_be_folder)
+            to.map_or_else(|| Err(Misuse::NoFolder.into()), must_take_files_in)
         }
         P::RecoveryPassword => to.map_or(Ok(()), must_be_new),
         P::Password if !password.keyfiles.is_empty() || password.pim.is_some() => {

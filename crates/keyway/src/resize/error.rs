@@ -84,6 +84,9 @@ pub enum ResizeError {
         /// Bytes that it may have at most.
         most: u64,
     },
+    /// What makes the file system inside larger is missing.
+    #[error("the file system inside can't be made larger here: {0}")]
+    CantGrow(#[source] Box<crate::error::Error>),
     /// Its own tool has done nothing.
     #[error("the {kind} file system in {} did not get small enough", path.display())]
     StillTooLarge {
@@ -114,5 +117,6 @@ explain! { ResizeError {
     // As the two before: it is the size that is wrong.
     Self::TooFull { bytes, most, .. } => [NoRoom Request, LargerSizeOrRoom { bytes: *bytes, most: *most }],
     Self::ReachesBehind(_) => [Unsupported Request, EncryptAnew],
+    Self::CantGrow(error) => { error.explain().advise(Advice::LeaveFileSystem) },
     Self::StillTooLarge { .. } => [Failed State, KeptItsSize],
 } }

@@ -12,7 +12,7 @@ use crate::locked::LockedVolume;
 use crate::log_file;
 use crate::medium;
 use crate::progress::{Progress, Stage};
-use crate::session::{self, SessionSecrets};
+use crate::session::{self, SessionSecrets, by_fuse};
 use crate::unlock::{Family, Key};
 use keyway_store::Store;
 use keyway_volume::veracrypt::{LARGEST_VOLUME, SMALLEST_VOLUME, must_have_room};
@@ -59,6 +59,7 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
     if !size_bytes.is_multiple_of(SECTOR) {
         return Err(ResizeError::NotWholeSectors { path: path.to_owned(), wanted: size_bytes }.into());
     }
+    volume.must_have_first_sector()?;
     let secrets = SessionSecrets::from(volume.key()?);
     let (format, seen) = match &secrets.key {
         Key::VeraCrypt(secret) => (Family::VeraCrypt, veracrypt::look(volume, secret, size_bytes)?),
@@ -85,8 +86,13 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
         return Err(ResizeError::Fuller { path, filesystem: fs, used, most: room }.into());
     }
     let fill = !request.quick && !seen.used_space_only;
-    if let Some(fs) = filesystem.filter(|fs| fs.becomes_bytes.is_some_and(|to| to < fs.bytes)) {
-        fs.kind.must_have_tools().map_err(about(path))?;
+    if let Some(fs) = filesystem.filter(|fs| fs.becomes_bytes.is_some()) {
+        let can = fs.kind.must_have_tools().map_err(about(path));
+        can.and_then(|()| Ok(by_fuse(false).map(drop)?)).map_err(|error| {
+            let grows = fs.becomes_bytes > Some(fs.bytes);
+            // What only gets larger is of use without that, too.
+            if grows { ResizeError::CantGrow(Box::new(error)).into() } else { error }
+        })?;
     }
     // A file that is filled on the way and finds no room would have its new size, and never be filled.
     let more = size_bytes.saturating_sub(size_bytes_before);

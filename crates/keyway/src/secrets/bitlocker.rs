@@ -29,10 +29,22 @@ impl Sources {
         look: impl FnOnce() -> Result<Locked, E>,
     ) -> Result<Vec<Secret>, E> {
         let mut named = self.named_secrets(path, secrets)?;
-        if self.startup_key.is_none() && self.tpm.is_none() && !named.is_empty() {
+        let is_all = self.startup_key.is_none() && self.tpm.is_none() && !named.is_empty();
+        let is_recovery = |secret: &Secret| matches!(secret, Secret::Password(text) if holds_48_digits(text));
+        if is_all && !named.iter().any(is_recovery) {
             return Ok(named);
         }
         let seen = look()?;
+        if seen.info.key_protectors.iter().any(|one| one.kind == Protection::RecoveryPassword) {
+            for secret in named.iter_mut().filter(|secret| is_recovery(secret)) {
+                if let Secret::Password(text) = secret {
+                    *secret = Secret::RecoveryPassword(recovery_in(text)?);
+                }
+            }
+        }
+        if is_all {
+            return Ok(named);
+        }
         named.extend(self.matching_secrets(path, &seen, secrets)?);
         Ok(named)
     }
@@ -102,7 +114,7 @@ impl Sources {
             && let Some(password) = ask(Wanted::Password)?
         {
             // The 48 digits are what people have on paper, whatever they are asked for.
-            return Ok(vec![match has(Protection::RecoveryPassword) && has_48_digits(&password) {
+            return Ok(vec![match has(Protection::RecoveryPassword) && holds_48_digits(&password) {
                 true => Secret::RecoveryPassword(recovery_in(&password)?),
                 false => Secret::Password(password),
             }]);
@@ -129,16 +141,32 @@ fn recovery_password(given: &OsStr) -> Result<RecoveryPassword, Error> {
         File::open(path)
     };
     let file = file.map_err(|e| Error::system("open", path, e))?;
-    let bytes =
-        SecretBytes::read_from(file, RECOVERY_FILE_LIMIT).map_err(|e| Error::system("read", path, e))?;
-    recovery_in(&bytes)
+    let none = || Error::NoRecoveryPasswordIn(path.to_owned());
+    let bytes = SecretBytes::read_from(file, RECOVERY_FILE_LIMIT).map_err(|e| match e.kind() {
+        io::ErrorKind::InvalidData => none(),
+        _ => Error::system("read", path, e),
+    })?;
+    // One that is mistyped is one, and its group is told.
+    let is_one = |text: &[u8]| text.iter().filter(|byte| byte.is_ascii_digit()).count() > text.len() / 2;
+    let text = ascii(&bytes);
+    if path != Path::new("-") && shaped(&text).is_none() && !is_one(&text) {
+        Err(none())
+    } else {
+        recovery_in(&bytes)
+    }
 }
 
 /// Whether a text is digits, as many as a recovery password has, and what may stand between them.
 fn has_48_digits(text: &[u8]) -> bool {
-    let separates = |byte: &u8| matches!(byte, b' ' | b'-' | b'.' | b'_' | b'\t');
+    let separates = |byte: &u8| matches!(byte, b' ' | b'-' | b'.' | b'_' | b'\t' | b'\r' | b'\n');
     let digits = text.iter().filter(|byte| byte.is_ascii_digit()).count();
     digits == 48 && text.iter().all(|byte| byte.is_ascii_digit() || separates(byte))
+}
+
+/// The same, or one that holds them with what Windows saves around them.
+fn holds_48_digits(bytes: &[u8]) -> bool {
+    let text = ascii(bytes);
+    has_48_digits(&text) || shaped(&text).is_some()
 }
 
 /// The recovery password in a text. What Windows saves tells around it what it is for, in UTF-16.
@@ -146,7 +174,13 @@ fn has_48_digits(text: &[u8]) -> bool {
 /// # Errors
 /// It has none, or one that somebody mistyped.
 pub fn recovery_in(bytes: &[u8]) -> Result<RecoveryPassword, Error> {
-    // Only ASCII counts, so that dropping zeros and marks makes one text of all encodings.
+    let text = ascii(bytes);
+    let text = std::str::from_utf8(shaped(&text).unwrap_or(&text)).unwrap_or_default();
+    RecoveryPassword::parse(text).map_err(|fault| BitLockerError::from(fault).into())
+}
+
+/// A text in which only ASCII counts: dropping zeros and marks makes one of all encodings.
+fn ascii(bytes: &[u8]) -> SecretBytes {
     let mut text = SecretBytes::zeroed(bytes.len());
     let mut len = 0;
     for byte in bytes.iter().filter(|byte| **byte != 0) {
@@ -156,13 +190,16 @@ pub fn recovery_in(bytes: &[u8]) -> Result<RecoveryPassword, Error> {
         len += 1;
     }
     text.truncate(len);
+    text
+}
+
+/// The first eight groups of six digits with dashes between them.
+fn shaped(text: &[u8]) -> Option<&[u8]> {
     const LEN: usize = 8 * 7 - 1;
-    let shaped = |w: &[u8]| {
-        w.iter().enumerate().all(|(i, b)| if i % 7 == 6 { *b == b'-' } else { b.is_ascii_digit() })
+    let is_one = |window: &&[u8]| {
+        window.iter().enumerate().all(|(i, b)| if i % 7 == 6 { *b == b'-' } else { b.is_ascii_digit() })
     };
-    let found = text.windows(LEN).find(|window| shaped(window)).unwrap_or(&text);
-    let text = std::str::from_utf8(found).unwrap_or_default();
-    RecoveryPassword::parse(text).map_err(|fault| BitLockerError::from(fault).into())
+    text.windows(LEN).find(is_one)
 }
 
 /// The startup key in a file, or those in a folder that are the volume's; where none is, all, so

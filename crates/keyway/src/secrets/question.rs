@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::shown::name_of;
 use keyway_secret::SecretBytes;
 use keyway_sed::Authority;
+use keyway_volume::bitlocker::check_password;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -16,6 +17,11 @@ pub trait Secrets {
     /// # Errors
     /// Whatever went wrong while asking: [`Error::answer`].
     fn answer(&self, question: &Question<'_>) -> Result<Option<SecretBytes>, Error>;
+
+    /// Whether anybody can be asked: what could not be had is refused before anything else is done.
+    fn can_answer(&self) -> bool {
+        true
+    }
 }
 
 /// What is asked for, and of what.
@@ -35,6 +41,15 @@ impl<'a> Question<'a> {
     pub(crate) const fn new(wanted: Wanted, subject: &'a Subject) -> Self {
         Self { wanted, subject, may_be_empty: false }
     }
+
+    /// Why a new secret can't be taken, which is better said before it is typed again.
+    pub fn refuses(&self, new: &[u8]) -> Option<String> {
+        match self.wanted {
+            _ if new.is_empty() && !self.may_be_empty => Some("nothing was typed".to_owned()),
+            Wanted::NewBitLockerPassword => check_password(new).err().map(|why| why.to_string()),
+            _ => None,
+        }
+    }
 }
 
 /// A kind of secret.
@@ -45,6 +60,8 @@ pub enum Wanted {
     Password,
     /// A password to be set: whoever asks a person asks twice.
     NewPassword,
+    /// The same of a BitLocker volume, which does not take any.
+    NewBitLockerPassword,
     /// A BitLocker volume's recovery password.
     RecoveryPassword,
     /// The PIN of a TPM's protector.
@@ -92,6 +109,10 @@ impl Secrets for () {
     fn answer(&self, _: &Question<'_>) -> Result<Option<SecretBytes>, Error> {
         Ok(None)
     }
+
+    fn can_answer(&self) -> bool {
+        false
+    }
 }
 
 impl Secrets for SecretBytes {
@@ -103,5 +124,9 @@ impl Secrets for SecretBytes {
 impl<S: Secrets + ?Sized> Secrets for &S {
     fn answer(&self, question: &Question<'_>) -> Result<Option<SecretBytes>, Error> {
         (**self).answer(question)
+    }
+
+    fn can_answer(&self) -> bool {
+        (**self).can_answer()
     }
 }

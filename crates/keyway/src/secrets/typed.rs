@@ -13,7 +13,7 @@ pub const LINE_LIMIT: usize = 1024;
 pub enum Typed {
     /// A line, without its end.
     Line(SecretBytes),
-    /// Ctrl-C.
+    /// Ctrl-C; or Ctrl-D in place of a line.
     Interrupted,
     /// More than [`LINE_LIMIT`] bytes.
     TooLong,
@@ -30,6 +30,8 @@ impl Typed {
         let mut len = 0;
         loop {
             match keys.read(&mut key) {
+                // As a terminal that is gone.
+                Ok(0) if len == 0 => return Ok(Self::Interrupted),
                 Ok(0) => break,
                 Ok(_) => {}
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
@@ -38,6 +40,7 @@ impl Typed {
             match key.first().copied().unwrap_or(0) {
                 b'\n' | b'\r' => break,
                 CONTROL_C => return Ok(Self::Interrupted),
+                0x04 if len == 0 => return Ok(Self::Interrupted),
                 0x04 => break,
                 0x08 | 0x7f => {
                     // One character back: over UTF-8's continuation bytes to its first byte.
@@ -82,6 +85,8 @@ mod tests {
         assert_eq!(typed("aé\u{7f}b\n".as_bytes()).as_deref(), Some(&b"ab"[..]));
         assert_eq!(typed(b"\x7f\x7f\n").as_deref(), Some(&b""[..]));
         assert_eq!(typed(b"abc\x03"), None);
+        assert_eq!(typed(b"abc\x04").as_deref(), Some(&b"abc"[..]));
+        assert_eq!((typed(b"\x04"), typed(b"abc\x15\x04")), (None, None));
     }
 
     #[test]

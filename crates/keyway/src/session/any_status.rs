@@ -1,5 +1,6 @@
 //! What a name stands for: an open volume, one that is not, or one that is half converted.
 
+use super::error::SessionError;
 use super::in_use::other_partition;
 use super::others::OtherUser;
 use super::overview::{OpenVolume, VolumeStatus, WaitingVolume};
@@ -48,7 +49,11 @@ impl AnyStatus {
             (None, Some(killed)) => (&*killed.volume, true),
             (None, None) => {
                 let volume = elsewhere.as_ref().map_or(name, |session| &*session.volume);
-                medium::must_exist(volume)?;
+                // What another user has mounted is no volume by that name, and open all the same.
+                medium::must_exist(volume).map_err(|error| match OtherUser::having(name) {
+                    Some(other) => SessionError::Others { path: name.to_owned(), other }.into(),
+                    None => error,
+                })?;
                 (volume, true)
             }
         };

@@ -5,7 +5,7 @@ use super::refusal::SessionRefusal;
 use keyway_attach::nvme_tcp::SecretFault;
 use keyway_attach::session::{Lack, LackReason, Need, Wish};
 use keyway_attach::user_mount;
-use keyway_error::{Advice, Kind, explain};
+use keyway_error::{Advice, Fault, Kind, Meaning, explain};
 use keyway_fs::FileSystemKind;
 use keyway_store::StoreError;
 use std::io;
@@ -97,6 +97,14 @@ pub enum SessionError {
         /// Whoever asked is root.
         root: bool,
     },
+    /// What would write to the file system in the volume for who is not root needs FUSE.
+    #[error("nothing here writes to {filesystem} without root: FUSE can't be used: {lack}")]
+    NoFuseToWrite {
+        /// The file system.
+        filesystem: FileSystemKind,
+        /// What FUSE lacks.
+        lack: Lack,
+    },
     /// Without root the files are shown in a folder, and only read: nothing reaches the hidden volume.
     #[error("without root the files are only read in a folder, where nothing can reach the hidden volume")]
     OnlyReadUnprotected,
@@ -156,6 +164,10 @@ explain! { SessionError, through Refused | HostSecret {
     Self::OnlyReadUnprotected => [NotPermitted Machine, RootOrUnprotected],
     Self::MountNeedsRoot => [NotPermitted Machine, RootOrDevice],
     Self::NoWriter { filesystem, root } => [Missing Machine, (to_write(*filesystem, *root))],
+    Self::NoFuseToWrite { lack, .. } => {
+        let package = matches!(lack.reason, LackReason::NoFusermount).then(|| "fuse3".to_owned());
+        Meaning::new(Kind::Missing, Fault::Machine).advise(Advice::PutAsRoot { package })
+    },
     Self::HiddenHit => [HiddenVolume State, ProtectAgainAndCheck],
     Self::OnlyRead(_) => [Unsupported State, ReadSystemLog],
     Self::NoAnswer(_) => [Ours, ReadSystemLogForMemory],
@@ -165,13 +177,12 @@ explain! { SessionError, through Refused | HostSecret {
 
 /// What helps where nothing writes to a file system.
 fn to_write(filesystem: FileSystemKind, root: bool) -> Advice {
-    match user_mount::package(filesystem.mount_type()) {
+    let package = user_mount::package(filesystem.mount_type()).map(str::to_owned);
+    match package {
+        package if !root => Advice::PutAsRoot { package },
         // mount(8) knows this one as well.
-        Some(package) if !root || filesystem == FileSystemKind::Ntfs => {
-            Advice::InstallPackage { package: package.to_owned() }
-        }
-        _ if root => Advice::LoadFileSystem { filesystem: filesystem.mount_type().to_owned() },
-        _ => Advice::BecomeRoot,
+        Some(package) if filesystem == FileSystemKind::Ntfs => Advice::InstallPackage { package },
+        _ => Advice::LoadFileSystem { filesystem: filesystem.mount_type().to_owned() },
     }
 }
 

@@ -99,6 +99,7 @@ pub fn windows_fields(status: &VolumeStatus) -> Vec<(&'static str, String)> {
     if !status.is_known() {
         rows.retain(|(_, said)| *said != unknown());
     }
+    rows.extend(status.cut_off.iter().map(|cut_off| ("  attention", cut_off.clone())));
     rows.extend(status.description.iter().map(|description| ("  Description:", description.clone())));
     rows
 }

@@ -1,8 +1,10 @@
 //! What reaches the files in a volume that is open and mounted nowhere.
 
+use crate::told::facts;
 use keyway_attach::mount::can_mount;
 use keyway_attach::session::SessionState;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// File systems whose files are read without mounting them, by the type that mounts them.
 const READABLE: [&str; 4] = ["ext4", "ntfs", "exfat", "vfat"];
@@ -16,13 +18,22 @@ pub enum NextStep {
     Mount,
     /// It has no block device, and its files are read in a folder without one. Root has one, and writes to them.
     Folder,
+    /// The same where nothing here mounts it: root has no more of it.
+    FolderAlone,
     /// It has no block device: root opens it with one.
     MountAsRoot,
-    /// Nothing here mounts it, but its files can be reached when it is closed.
+    /// It has a block device that nothing here mounts, and its files are read in a folder without one where that is asked for.
     Files,
 }
 
 impl NextStep {
+    /// What a front says of an open volume and of what is next; `given` are the options that opened it.
+    pub fn facts(state: &SessionState, given: &str, foreground: bool) -> Value {
+        let protected = state.details.get("hidden_protected") == Some(&Value::Bool(true));
+        let more = json!({"next": Self::of(state), "given": given, "foreground": foreground, "protected": protected});
+        facts(state, more)
+    }
+
     /// The step; none where it is mounted, holds nothing that is known, or is served to others.
     pub fn of(state: &SessionState) -> Option<Self> {
         let filesystem = state.filesystem.as_deref().filter(|_| state.mountpoint.is_none())?;
@@ -33,7 +44,9 @@ impl NextStep {
             true if state.device.is_some() => Some(Self::Mount),
             true if is_read => Some(Self::Folder),
             true => Some(Self::MountAsRoot),
-            false => is_read.then_some(Self::Files),
+            false if !is_read => None,
+            false if state.device.is_some() => Some(Self::Files),
+            false => Some(Self::FolderAlone),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Volumes that other users have open, or this one with sessions in another folder. Their sessions are nobody else's to look at;
 //! that they hold a file anybody sees.
 
+use keyway_attach::loopdev::backing_file;
 use keyway_attach::session::SessionElsewhere;
 use keyway_error::Advice;
 use keyway_store::close_as;
-use keyway_sys::write_locked_by;
+use keyway_sys::{mounts, write_locked_by};
 use rustix::process::geteuid;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -23,7 +24,7 @@ const ROOT: u32 = 0;
 pub struct OtherUser {
     /// The user's number.
     pub user: u32,
-    /// The process's.
+    /// The process's; 0 where nobody can tell which of that user's it is.
     pub pid: u32,
     /// It is this user's own, with its sessions in that folder.
     #[serde(skip)]
@@ -46,7 +47,10 @@ impl fmt::Display for OtherUser {
             ROOT => f.write_str("none of yours; root has it open")?,
             user => write!(f, "none of yours; user {user} has it open")?,
         }
-        write!(f, " (process {})", self.pid)
+        match self.pid {
+            0 => Ok(()),
+            pid => write!(f, " (process {pid})"),
+        }
     }
 }
 
@@ -54,7 +58,24 @@ impl OtherUser {
     /// Whoever else has what is at `path`: a process of ours that has it for writing, or a session of this user's that it names.
     pub fn having(path: &Path) -> Option<Self> {
         let own = SessionElsewhere::find(path).map(Self::from);
-        own.or_else(|| Self::of(write_locked_by(path)?.pid))
+        own.or_else(|| Self::of(write_locked_by(path)?.pid)).or_else(|| Self::attached_at(path))
+    }
+
+    /// Whoever has mounted there, or made the block device: by the folder of its sessions, which the kernel names.
+    fn attached_at(path: &Path) -> Option<Self> {
+        // Nobody but its user sees more of what FUSE has mounted there.
+        let at = path.canonicalize().or_else(|_| std::path::absolute(path)).ok()?;
+        let mounted = mounts().ok()?.into_iter().rev().find(|mount| mount.at == at);
+        let device = mounted.map_or(at, |mount| mount.source);
+        let file = backing_file(&device)?;
+        // RUNTIME/SESSION/mnt/volume
+        let runtime = file.ancestors().nth(3).filter(|_| file.ends_with("mnt/volume"))?;
+        let user = metadata(runtime).ok()?.uid();
+        let mut all =
+            Self::all().into_iter().filter(|other| other.user == user && user != geteuid().as_raw());
+        let (pid, more) = (all.next()?.pid, all.next());
+        // Of several of that user's nobody else can tell which.
+        Some(Self { user, pid: if more.is_some() { 0 } else { pid }, elsewhere: None })
     }
 
     /// What closes the volume that it has.
@@ -68,6 +89,10 @@ impl OtherUser {
 
     /// Root's processes, as another user sees them.
     pub fn root() -> Vec<Self> {
+        Self::all().into_iter().filter(|other| other.user == ROOT && other.elsewhere.is_none()).collect()
+    }
+
+    fn all() -> Vec<Self> {
         let locks = read_to_string("/proc/locks").unwrap_or_default();
         // proc(5): "1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF"
         let pids = locks.lines().filter_map(|line| {
@@ -75,11 +100,7 @@ impl OtherUser {
             let (kind, _, _, pid) = (words.next()?, words.next()?, words.next()?, words.next()?);
             pid.parse().ok().filter(|_| kind == "FLOCK")
         });
-        let all: BTreeSet<Self> = pids
-            .filter_map(Self::of)
-            .filter(|other| other.user == ROOT && other.elsewhere.is_none())
-            .collect();
-        all.into_iter().collect()
+        pids.filter_map(Self::of).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// The process, where it is one of ours and none of this user's sessions here.

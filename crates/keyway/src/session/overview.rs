@@ -2,6 +2,7 @@
 
 use super::in_use::open_name;
 use super::others::OtherUser;
+use crate::detect::cut_off;
 use crate::disk::{self, DiskPartition};
 use crate::drive::{self, Drive, LockState};
 use crate::error::{Error, about};
@@ -13,7 +14,7 @@ use keyway_engine::Access;
 use keyway_fs::{Container, FoundFileSystem};
 use keyway_store::{Caching, Store};
 use keyway_volume::bitlocker::{self, BitLockerError, Conversion, Method};
-use keyway_volume::{VolumeError, inspect};
+use keyway_volume::inspect;
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -62,7 +63,7 @@ impl OpenVolume {
 }
 
 /// What only the serving process can say.
-const NOW: [&str; 11] = [
+const NOW: [&str; 12] = [
     "reads",
     "bytes_read",
     "writes",
@@ -72,6 +73,7 @@ const NOW: [&str; 11] = [
     "latency",
     "buffers",
     "guard_hit",
+    "first_failed_write",
     "deleted",
     "moved_to",
 ];
@@ -95,7 +97,7 @@ impl Serialize for OpenVolume {
 }
 
 impl OpenVolume {
-    /// The bytes that the volume's file has now, where these are fewer than the volume reaches over: somebody has cut it since it
+    /// The bytes that the volume's file or device has now, where these are fewer than the volume reaches over: somebody has cut it since it
     /// was opened.
     pub fn shortened_to(&self) -> Option<u64> {
         let volume = self.state.details.get("volume")?;
@@ -105,11 +107,16 @@ impl OpenVolume {
         // What is known of it already is good enough: a file system that hangs is not asked.
         let (path, flags) = (moved.unwrap_or(&self.state.volume), AtFlags::STATX_DONT_SYNC);
         let file = statx(CWD, path, flags, StatxFlags::BASIC_STATS).ok()?;
-        let whole = self.state.details.get("partition").is_none_or(Value::is_null)
-            && FileType::from_raw_mode(file.stx_mode.into()) == FileType::RegularFile;
-        // Another file may have its name by now.
-        let same = self.state.inode.as_ref().is_some_and(|inode| inode.number == file.stx_ino);
-        (whole && same && file.stx_size < end).then_some(file.stx_size)
+        let whole = self.state.details.get("partition").is_none_or(Value::is_null);
+        let inode = self.state.inode.as_ref().filter(|_| whole)?;
+        let device = (file.stx_rdev_major, file.stx_rdev_minor);
+        // Another file or device may have its name by now.
+        let size = match FileType::from_raw_mode(file.stx_mode.into()) {
+            FileType::RegularFile if inode.number == file.stx_ino => file.stx_size,
+            FileType::BlockDevice if inode.device == device => device_bytes(device)?,
+            _ => return None,
+        };
+        (size < end).then_some(size)
     }
 
     /// The part of its document that stands beside what is known of a volume that is being converted.
@@ -122,6 +129,12 @@ impl OpenVolume {
         };
         fields.map(take).unwrap_or_default()
     }
+}
+
+/// A block device's size as the kernel tells everybody: it need not be opened.
+fn device_bytes((major, minor): (u32, u32)) -> Option<u64> {
+    let sectors = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/size")).ok()?;
+    sectors.trim().parse::<u64>().ok()?.checked_mul(512)
 }
 
 /// A volume whose server was killed: its block device waits for another one, or what it was attached by is still there.
@@ -191,6 +204,9 @@ pub struct VolumeStatus {
     /// What its owner wrote on it; a drive's model.
     #[serde(skip)]
     pub description: Option<String>,
+    /// That there is less of it than there was, where that shows without a secret.
+    #[serde(skip)]
+    pub cut_off: Option<String>,
     /// The partition that it is, where a disk was named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partition: Option<DiskPartition>,
@@ -236,6 +252,7 @@ impl From<OpenVolume> for VolumeStatus {
             key_protectors: details.get("key_protectors").cloned().unwrap_or_else(|| json!([])),
             opened_by: text("opened_by").map(str::to_owned),
             description: text("description").map(str::to_owned),
+            cut_off: None,
             partition: None,
             session: Some(open),
             other_user: None,
@@ -278,7 +295,7 @@ impl VolumeStatus {
             let plain = FoundFileSystem::find(&store).is_ok_and(|found| found.is_some());
             let seen = inspect(&store).map_err(about(path))?;
             if let Some(reason) = seen.not_a_volume.filter(|_| !plain) {
-                return Err(about(path)(VolumeError::NotAVolume(reason)));
+                return Err(store.not_a_volume(path, reason));
             }
             let told = |words| if plain { words } else { "Unknown" };
             return Ok(Self {
@@ -302,8 +319,9 @@ impl VolumeStatus {
             Some(_) => (told.to_owned(), false),
             None => (at_rest(told), is_half_way && !store.is_partition() && !seen.is_read_only()),
         };
-        let info = seen.info;
+        let (info, cut_off) = (seen.info, cut_off(&seen.warnings));
         Ok(Self {
+            cut_off,
             resume_with: paused.then(|| resume_with(path, None)),
             format: Some(info.format.to_owned()),
             bitlocker_version: Some(bitlocker_version(info.metadata_version.into())),
@@ -347,6 +365,7 @@ impl VolumeStatus {
             key_protectors: json!([]),
             opened_by: None,
             description: None,
+            cut_off: None,
             partition: None,
             session: None,
             other_user: None,

@@ -48,6 +48,9 @@ pub struct SessionPlan {
     /// Nothing is served where the kernel lacks a layer of the sandbox.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub require_sandbox: bool,
+    /// The options that were given to open it, to be typed again.
+    #[serde(skip)]
+    pub given: String,
     /// Who confines the process that serves; nobody does, where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     program: Option<ServingProgram>,
@@ -117,6 +120,7 @@ impl SessionPlan {
             close_when_idle: None,
             users: LocalUsers::Own,
             require_sandbox: false,
+            given: String::new(),
             program: None,
         })
     }

@@ -5,6 +5,7 @@ use super::error::{Purpose, SessionError};
 use super::in_use::{must_be_writable, naming_the_open_one, refuse_if_open, refuse_if_taken};
 use super::mount_point::{may_mount_on, mount_point_to_be};
 use super::plan::{AttachChoice, SessionPlan};
+use crate::detect::plain_and_mounted;
 use crate::error::{Error, Misuse};
 use crate::key_file::must_be_new;
 use crate::medium;
@@ -180,7 +181,10 @@ impl AttachRequest {
             clean_stale_before(&self.volume)?;
             refuse_if_taken(&self.volume, access)
         };
-        free.map_err(|refused| naming_the_open_one(&self.volume, self.arguments.partition, refused))
+        free.map_err(|refused| match plain_and_mounted(&self.volume, &self.arguments) {
+            Some(plain) => plain,
+            None => naming_the_open_one(&self.volume, self.arguments.partition, refused),
+        })
     }
 
     fn wish(&self) -> Wish {

@@ -89,6 +89,11 @@ pub enum ConversionRefusal {
     /// A VeraCrypt volume's keyfiles or PIM, for the BitLocker volume that it becomes.
     #[error("a BitLocker volume has no keyfiles and no PIM, so it can't have the secret of this volume")]
     NotItsSecret,
+    /// Keyfiles or a PIM for the BitLocker volume that becomes a VeraCrypt volume.
+    #[error(
+        "a BitLocker volume has no keyfiles and no PIM; the VeraCrypt volume that it becomes can have them"
+    )]
+    NewOnesSecret,
     /// A recovery password that is to be shown to whoever uses the volume meanwhile.
     #[error("in use, the answer is told to whoever uses the volume, and a recovery password is not for them")]
     ShownToUsers,
@@ -146,15 +151,16 @@ explain! { ConversionRefusal {
         [NoRoom Request, CantShrinkSoGrowFile { filesystem: filesystem.to_string(), bytes: *missing }],
     Self::CantShrink { missing, filesystem, is_file: false } =>
         [NoRoom Request, CantShrinkSoGrowPartition { filesystem: filesystem.to_string(), bytes: *missing }],
-    Self::TooFull { is_file: true, .. } => [NoRoom State, GrowFileInstead],
+    Self::TooFull { is_file: true, .. } => [NoRoom Request, GrowFileInstead],
     Self::TooFull { missing, filesystem, .. } =>
-        [NoRoom State, MakeRoomOrGrowPartition { filesystem: filesystem.to_string(), bytes: *missing }],
+        [NoRoom Request, MakeRoomOrGrowPartition { filesystem: filesystem.to_string(), bytes: *missing }],
     Self::StillTooLarge(path) => [State, CheckWithTools; path],
     Self::ChangedMeanwhile(path) => [InUse, TryWhenUnused; path],
     Self::Grown { path, bytes } => [NoRoom State, ShrinkAndResume { bytes: *bytes }; path],
     Self::NothingToOpen => [Request, NewKeysOnly],
     Self::NoToGo => [Request, LeaveOutToGo],
     Self::RoomEnough => [Request, LeaveOutGrow],
+    Self::NewOnesSecret => [Request, GiveThemToTheNew],
     Self::NotItsSecret => [Request, GiveNewPasswordOrNone],
     Self::ShownToUsers => [Request, NameRecoveryFileOrNone],
     Self::NeedsJournalFile => [Request, NameJournalElsewhere],

@@ -1,8 +1,9 @@
 //! What a warden answers.
 
-use crate::{AttachError, User};
+use crate::{AttachError, User, path_text};
 use serde::{Deserialize, Serialize};
 use std::io;
+use std::path::PathBuf;
 
 /// How the record, and an answer, may be long, in bytes.
 pub(super) const LONGEST: usize = 64 << 10;
@@ -13,7 +14,12 @@ pub(super) enum Done {
     /// It is done.
     Well,
     /// Somebody uses it, and nothing has changed.
-    Busy { what: String, users: Vec<User> },
+    Busy {
+        what: String,
+        #[serde(with = "path_text")]
+        path: Option<PathBuf>,
+        users: Vec<User>,
+    },
     /// It is not.
     Failed { reason: String, code: Option<i32> },
 }
@@ -21,7 +27,9 @@ pub(super) enum Done {
 impl Done {
     pub(super) fn of(error: &AttachError) -> Self {
         match error {
-            AttachError::Busy { what, users } => Self::Busy { what: what.clone(), users: users.clone() },
+            AttachError::Busy { what, path, users } => {
+                Self::Busy { what: what.clone(), path: path.clone(), users: users.clone() }
+            }
             AttachError::Io { doing, source, .. } if source.raw_os_error().is_some() => {
                 Self::Failed { reason: doing.clone(), code: source.raw_os_error() }
             }
@@ -32,7 +40,7 @@ impl Done {
     pub(super) fn into_result(self) -> Result<(), AttachError> {
         match self {
             Self::Well => Ok(()),
-            Self::Busy { what, users } => Err(AttachError::Busy { what, users }),
+            Self::Busy { what, path, users } => Err(AttachError::Busy { what, path, users }),
             Self::Failed { reason, code: Some(code) } => {
                 Err(AttachError::Io { doing: reason, path: None, source: io::Error::from_raw_os_error(code) })
             }

@@ -150,13 +150,11 @@ mod tests {
 
     #[test]
     fn errors_come_over_as_they_are() {
-        let busy = AttachError::Busy {
-            what: "it".into(),
-            users: vec![crate::User { pid: 7, name: "somebody".into() }],
-        };
+        let users = vec![crate::User { pid: 7, name: "somebody".into() }];
+        let busy = AttachError::busy_so(Path::new("/it"), "so", users);
         let over = |e: &AttachError| Done::of(e).into_result().expect_err("it is one");
         assert_eq!(over(&busy).to_string(), busy.to_string());
-        assert!(matches!(over(&busy), AttachError::Busy { .. }));
+        assert!(matches!(over(&busy), AttachError::Busy { path: Some(_), .. }));
         let io = AttachError::io("do it", io::Error::from_raw_os_error(5));
         assert_eq!(over(&io).to_string(), io.to_string());
     }

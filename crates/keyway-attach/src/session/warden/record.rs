@@ -113,7 +113,7 @@ impl Record {
                 // Somebody else has mounted it for us, and knows whether it is in use, but not by whom.
                 (None, Some(at)) if self.device.is_none() => match User::of_mount(at) {
                     users if users.is_empty() => Ok(()),
-                    users => Err(AttachError::Busy { what: at.display().to_string(), users }),
+                    users => Err(AttachError::busy(at, users)),
                 },
                 _ => Ok(()),
             },

@@ -2,6 +2,7 @@
 
 use crate::nvme_auth::AuthArgs;
 use crate::verbs::*;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use keyway::drive::{Fault, NvmeOptions, Profile, VirtualDrive, VirtualDriveInfo};
 use keyway::session::SessionError;
 use keyway_attach::LocalUsers;
@@ -41,7 +42,7 @@ pub(super) struct Args {
     any_local_user: bool,
     /// Serve it to a virtual machine as a SCSI disk (vhost-user-scsi) on this unix socket, with SCSI's and ATA's
     /// security commands
-    #[arg(long, value_name = "SOCKET", group = "served", conflicts_with = "nvme_tcp")]
+    #[arg(long, value_name = "SOCKET", group = "served", conflicts_with = "nvme_tcp", value_parser = OsStringValueParser::new().map(|given| size::socket(&given)))]
     vhost_user_scsi: Option<PathBuf>,
     /// The name that hosts connect to
     #[arg(long, value_name = "NQN", requires = "nvme_tcp", conflicts_with = "vhost_user_scsi")]

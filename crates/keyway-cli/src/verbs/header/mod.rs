@@ -75,7 +75,7 @@ fn backup(args: &BackupArgs, out: Output) -> Result<(), Failure> {
 
 fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
     let volume = args.on.target.locked()?;
-    let plan = header::restore(&volume, args.file.as_deref(), args.force)?;
+    let plan = header::restore(&volume, args.file.as_deref(), args.force)?.tried(args.on.dry.dry_run)?;
     let question = said("header overwrites", &json!(plan));
     let words = |done: &Restored| {
         let headers = done.restored.iter().filter_map(|part| match part {

@@ -96,5 +96,7 @@ pub(super) fn ended(error: LabError) -> Failure {
 
 /// How far it is: which workload, which test, how many of its turns.
 pub(crate) fn bar(planned: Option<std::time::Duration>) -> Turning {
+    let takes = planned.map(|all| all.as_secs()).filter(|seconds| *seconds > 10);
+    takes.iter().for_each(|seconds| note(&said("lab takes", &json!({ "seconds": seconds }))));
     Turning::new(progress::turns("preparing", planned))
 }

@@ -92,6 +92,7 @@ pub(super) fn converting() -> Vec<Failure> {
         ConversionRefusal::NoToGo,
         ConversionRefusal::RoomEnough,
         ConversionRefusal::NotItsSecret,
+        ConversionRefusal::NewOnesSecret,
         ConversionRefusal::ShownToUsers,
         ConversionRefusal::NeedsJournalFile,
         ConversionRefusal::OneStandardInput,

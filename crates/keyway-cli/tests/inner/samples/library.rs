@@ -45,8 +45,18 @@ pub(super) fn library() -> Vec<Failure> {
         Error::HalfConverted { path: v(), conversion: ConversionKind::Encryption },
         Error::PartitionHalfConverted { path: v(), conversion: ConversionKind::Encryption },
         Error::NoStartupKey("folder".into()),
+        Error::NoRecoveryPasswordIn("photo.jpg".into()),
+        at(Error::CutOff { expected: 64 << 20, present: 40 << 20, error: Box::new(Error::DamagedAgain) }),
+        Error::Container { path: v(), container: keyway_fs::Container::BitLockerBackup },
         Error::FileSystemInFront("NTFS"),
         Error::DamagedAgain,
+        Error::PlainMounted { error: Box::new(Error::Stopped), at: "/mnt".into() },
+        Error::NoLog { path: "log".into(), what: "a folder" },
+        Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::SkipExistingGoesOn },
+        Error::TakenBack {
+            error: Box::new(Error::Stopped),
+            left: Advice::ExchangeWords { inside: "to.txt".into(), here: "in.txt".into() }
+        },
         Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::SizesRestored },
         Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::SizesLeft },
         Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::FileSizeRestored },
@@ -60,12 +70,19 @@ pub(super) fn library() -> Vec<Failure> {
         disk(DiskError::NothingEncrypted("disk.img".into())),
         disk(DiskError::Damaged("disk.img".into())),
         disk(DiskError::Guessed { path: "disk.img".into(), number: 1 }),
+        disk(DiskError::Plain { path: v(), filesystem: "an ext file system", partition: None }),
+        disk(DiskError::Plain {
+            path: v(),
+            filesystem: "an ext file system",
+            partition: Some((1 << 20, 8 << 20))
+        }),
         disk(DiskError::Whole("disk.img".into())),
         Error::Stopped,
         Error::Random(random()),
         Misuse::NotBitLocker(v()),
         Misuse::NoKeyfiles,
         Misuse::IsBitLocker("v.img".into()),
+        Misuse::NoSystem("v.img".into()),
         Misuse::NoRecoveryPassword,
         Misuse::NothingHidden,
         Misuse::SizeOfADevice,
@@ -151,6 +168,20 @@ pub(super) fn library() -> Vec<Failure> {
             bytes: 2 << 30,
             most: 1 << 30,
         }),
+        size(ResizeError::TooFull {
+            error: ResizeToolError::TooFull {
+                kind: keyway_fs::FileSystemKind::Ext,
+                program: "resize2fs",
+                least: 20 << 20,
+                wanted: 12 << 20
+            },
+            bytes: 2 << 30,
+            most: 12 << 20,
+        }),
+        size(ResizeError::CantGrow(Box::new(Error::Room(ResizeToolError::Missing {
+            program: "resize2fs",
+            package: "e2fsprogs"
+        })))),
         size(ResizeError::StillTooLarge { path: v(), kind: keyway_fs::FileSystemKind::Ext }),
         FavouriteError::Name("a b".to_owned()),
         FavouriteError::Exists("photos".to_owned()),

@@ -100,6 +100,7 @@ pub(super) fn inside() -> Vec<Failure> {
         E::Stopped { files: 3, missing: v() },
         E::Endless("folders"),
         E::Host { doing: "write", path: v(), source: io(5) },
+        E::Host { doing: "write", path: v(), source: io(28) },
         R::Store(failed(Operation::Read)),
         R::Missing { program: "resize2fs", package: "e2fsprogs" },
         R::Read(io(5)),
