@@ -57,7 +57,7 @@ pub(super) fn end_in(space: HeaderSpace, fs: &FoundFileSystem) -> u64 {
 pub(super) fn not_smaller(path: &Path, fs: &FoundFileSystem, to: u64, error: ResizeToolError) -> Error {
     let (missing, filesystem, is_file) = (end_of(fs).saturating_sub(to), fs.kind, path.is_file());
     match error {
-        ResizeToolError::Refused { .. } => {
+        ResizeToolError::Refused { .. } | ResizeToolError::TooFull { .. } => {
             about(path)(ConversionRefusal::TooFull { error, missing, filesystem, is_file })
         }
         error => about(path)(error),
