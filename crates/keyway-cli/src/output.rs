@@ -6,7 +6,7 @@ use keyway::inside::NotDone;
 #[cfg(feature = "lab")]
 pub(crate) use keyway::lab::told::tables;
 use keyway::session::Notice;
-use keyway::shown::{self, line, lines};
+use keyway::shown::{self, for_locale, line, lines};
 use keyway::told::{broken, with_warnings, wrapped};
 pub(crate) use keyway::told::{pairs, table};
 pub(crate) use keyway_store::size::words as bytes;
@@ -162,12 +162,6 @@ fn for_people(words: &str) -> String {
         true => broken(&for_locale(lines(words)), columns()),
         false => lines(words),
     }
-}
-
-/// A text as the terminal's locale can show it.
-fn for_locale(text: String) -> String {
-    let said = ["LC_ALL", "LC_CTYPE", "LANG"].map(std::env::var_os);
-    if shown::is_unicode(said) { text } else { shown::in_ascii(&text) }
 }
 
 /// How wide the terminal is.

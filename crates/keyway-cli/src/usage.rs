@@ -42,20 +42,14 @@ fn favourite(words: &[OsString]) -> Option<Vec<OsString>> {
         .enumerate()
         .skip(words.len() - after.len() + 1)
         .find_map(|(at, word)| Some((at, named(word)?.clone())))?;
-    let command = Cli::command();
-    let name = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
-    let is_given = |option: &str| words.iter().any(|word| name(&word.to_string_lossy()) == option);
+    let (command, given) = (Cli::command(), |word: &OsString| word.to_string_lossy().into_owned());
     // What is given now goes before what was kept.
-    let takes = |option: &String| {
-        let option = name(option);
-        command.find_subcommand(verb).is_some_and(|verb| has(verb, &option)) && !is_given(&option)
-    };
-    let another = words.get(at + 1).is_some_and(|word| !word.to_string_lossy().starts_with('-'));
-    let mountpoint = kept.mountpoint.filter(|_| verb == "open" && !another);
-    let instead =
-        std::iter::once(kept.volume).chain(mountpoint).chain(kept.options.into_iter().filter(takes));
+    let is_given = |option: &str| words.iter().any(|word| favourites::option_name(&given(word)) == option);
+    let takes = |option: &str| command.find_subcommand(verb).is_some_and(|verb| has(verb, option));
+    let another = words.get(at + 1).is_some_and(|word| !given(word).starts_with('-'));
+    let instead = kept.words(verb == "open" && !another, |option| takes(option) && !is_given(option));
     let mut words = words.to_vec();
-    words.splice(at..=at, instead.map(OsString::from));
+    words.splice(at..=at, instead);
     Some(words)
 }
 
@@ -213,17 +207,17 @@ pub(crate) fn named(mut failure: Failure, words: &[OsString]) -> Failure {
 
 /// Advice whose commands name the volume or device that this command line names.
 fn filled(advice: &str, words: &[OsString]) -> String {
-    let it = volume_of(words);
-    let partition =
-        parsed(words).and_then(|(_, given)| Some(given.try_get_raw("partition").ok()??.next()?.to_owned()));
-    it.map_or_else(|| advice.to_owned(), |it| naming(advice, &it, partition.as_deref()))
+    let partition = given_as("partition", words);
+    volume_of(words).map_or_else(|| advice.to_owned(), |it| naming(advice, &it, partition.as_deref()))
 }
 
 /// The volume or device that this command line names.
 pub(crate) fn volume_of(words: &[OsString]) -> Option<OsString> {
-    let (_, given) = parsed(words)?;
-    let raw = |id| given.try_get_raw(id).ok()??.next();
-    ["volume", "device"].into_iter().find_map(raw).map(OsStr::to_owned)
+    ["volume", "device"].into_iter().find_map(|id| given_as(id, words))
+}
+
+fn given_as(id: &str, words: &[OsString]) -> Option<OsString> {
+    Some(parsed(words)?.1.try_get_raw(id).ok()??.next()?.to_owned())
 }
 
 /// The verb of a command line that is right, and what it was given.

@@ -12,7 +12,7 @@ use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -88,6 +88,21 @@ impl Favourite {
         }
         write(&path, &all)
     }
+}
+
+impl Favourite {
+    /// What stands on a command line in the place of its name: the volume, its folder where that is wanted, and of its options
+    /// those that the verb takes, each asked for by its name.
+    pub fn words(self, at_its_folder: bool, takes: impl Fn(&str) -> bool) -> Vec<OsString> {
+        let mountpoint = self.mountpoint.filter(|_| at_its_folder);
+        let options = self.options.into_iter().filter(|option| takes(option_name(option)));
+        std::iter::once(self.volume).chain(mountpoint).chain(options).map(OsString::from).collect()
+    }
+}
+
+/// The name of an option in a word that may have its value as well.
+pub fn option_name(word: &str) -> &str {
+    word.split('=').next().unwrap_or_default()
 }
 
 /// An option of the program's `open` as it is kept, each value in a word of its own with it. A path that is there is found from

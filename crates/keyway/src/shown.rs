@@ -105,14 +105,20 @@ pub fn json(text: &str) -> String {
 }
 
 /// Whether text may be more than ASCII, as the locale says whose variables these are: the first of them that says anything.
-pub fn is_unicode(variables: impl IntoIterator<Item = Option<OsString>>) -> bool {
+fn is_unicode(variables: impl IntoIterator<Item = Option<OsString>>) -> bool {
     let said = variables.into_iter().flatten().find(|value| !value.is_empty()).unwrap_or_default();
     let said = said.to_string_lossy().to_lowercase();
     said.contains("utf-8") || said.contains("utf8")
 }
 
+/// A text of ours as the terminal's locale can show it.
+pub fn for_locale(text: String) -> String {
+    let said = ["LC_ALL", "LC_CTYPE", "LANG"].map(std::env::var_os);
+    if is_unicode(said) { text } else { in_ascii(&text) }
+}
+
 /// A text of ours in ASCII; names that others gave stay as they are.
-pub fn in_ascii(text: &str) -> String {
+fn in_ascii(text: &str) -> String {
     text.replace('…', "...").replace('█', "#").replace('░', "-").replace('→', "->").replace('×', "x")
 }
 

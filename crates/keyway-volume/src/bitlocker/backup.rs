@@ -18,7 +18,7 @@
 //! changed later.
 
 use super::block::{Block, BlockFault, REGION_BYTES};
-use super::boot::{BOOT_SECTOR_BYTES, BootFault, BootSector};
+use super::boot::{BACKUP_SIGNATURE, BOOT_SECTOR_BYTES, BootFault, BootSector};
 use super::codes::role;
 use super::error::BitLockerError;
 use super::guid::Guid;
@@ -34,9 +34,6 @@ use keyway_error::{explain, explain_io};
 use keyway_store::{AlignedBuf, Store, StoreError};
 use std::path::{Path, PathBuf};
 use std::{io, iter};
-
-/// What a backup file starts with.
-pub(crate) const BACKUP_SIGNATURE: [u8; 8] = *b"KEYWAYBL";
 
 const VERSION: u32 = 1;
 const TABLE_BYTES: usize = 32;

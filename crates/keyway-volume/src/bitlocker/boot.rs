@@ -22,7 +22,6 @@
 //! GUIDs anywhere in the sector, as Windows' driver does; checked with the volumes that Windows
 //! made.
 
-use super::backup::BACKUP_SIGNATURE;
 use super::guid::Guid;
 use super::reader::Reader;
 
@@ -34,6 +33,9 @@ pub const OEM: [u8; 8] = *b"-FVE-FS-";
 
 /// What the boot sector of a To Go drive has at byte 3.
 pub(crate) const OEM_TO_GO: [u8; 8] = *b"MSWIN4.1";
+
+/// What a backup file starts with.
+pub(crate) const BACKUP_SIGNATURE: [u8; 8] = *b"KEYWAYBL";
 
 /// Marks the three offsets of the metadata: 4967d63b-2e29-4ad8-8399-f6a339e3d001.
 pub const INFORMATION: Guid = Guid(*b"\x3b\xd6\x67\x49\x29\x2e\xd8\x4a\x83\x99\xf6\xa3\x39\xe3\xd0\x01");
