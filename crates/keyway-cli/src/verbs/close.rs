@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             out.warn(&format!("{} was closed, but not everything was", shown(&closed.volume)));
         }
         for failure in &failures {
-            out.warn(&failure.message);
+            out.warn(&format!("{}; {}", failure.message, failure.hint));
         }
         let closed = args.exit_code && last.kind == Kind::NotOpen;
         return Err(if closed { Failure { exit: Exit::NotOpen, ..last } } else { last });

@@ -16,6 +16,7 @@ const SENTENCE_COLUMNS: usize = 72;
 
 /// Sentences that are nearly the same, and are both wanted: one says of which format it is, what is unchanged, or an option more.
 const NEARLY_THE_SAME: &[(&str, &str)] = &[
+    ("check-path", "check path[argument=PATH]"),
     ("read-system-log", "read-system-log-unchanged"),
     ("give-secret", "give-drive-password"),
     ("give-new-secret", "give-new-drive-password"),
