@@ -688,12 +688,16 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__doctor)
-            opts="-v -q -h --json --yes --verbose --quiet --progress --log --help"
+            opts="-v -q -h --measure --minutes --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --minutes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --progress)
                     COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
                     return 0
@@ -3652,7 +3656,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__change)
-            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --new-hash --new-no-keyfiles --id --to --new-password-file --new-password-fd --new-keyfile --new-pim --new-tpm --pcrs --new-pin-file --new-pin-fd --json --yes --verbose --quiet --progress --log --help"
+            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --new-hash --new-no-keyfiles --new-no-password --id --to --new-password-file --new-password-fd --new-keyfile --new-pim --new-tpm --pcrs --new-pin-file --new-pin-fd --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -690,6 +690,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-no-keyfiles -d 'Use no keyfiles any more'
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-no-password -d 'Use no password any more: the new keyfiles alone open it'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -1685,10 +1686,12 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand doctor" -l minutes -d 'Measure for so many minutes at most: 1, unless given' -r
 complete -c keyway -n "__fish_keyway_using_subcommand doctor" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand doctor" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand doctor" -l measure -d 'Measure what encryption costs where DRIVE is read, and keep that with its date'
 complete -c keyway -n "__fish_keyway_using_subcommand doctor" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand doctor" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand doctor" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'

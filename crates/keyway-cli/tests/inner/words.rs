@@ -126,7 +126,7 @@ fn facts_are_written_as_their_sentence_wants_them() {
     assert!(said("drive decrypted", &shares).ends_with("That took the drive 1.2 s."));
     assert!(said("drive give-to-users", &shares).ends_with("now: user1, user2."));
     // A fact's braces are its own.
-    assert!(said("drive lock", &json!({"device": "{range}", "range": 1})).starts_with("{range} is"));
+    assert!(said("drive lock", &json!({"device": "{ranges}", "ranges": "0"})).starts_with("{ranges} is"));
 }
 
 #[test]

@@ -8,8 +8,8 @@ use std::time::Duration;
 /// What is measured, on what, for how long.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Common {
-    /// The drive: model:NAME, a folder (a file is made in it and removed), or a file or device (its bytes are lost with
-    /// --destroy-data, and stay with --reads-only); of several, each is measured by itself
+    /// The drive: model:NAME, a folder (a file is made in it and removed), or a file or device whose bytes may be lost;
+    /// they stay with --reads-only. Of several, each is measured by itself
     #[arg(long, value_name = "model:NAME|PATH", default_value = ".")]
     pub(super) drive: Vec<String>,
     /// How requests reach the volumes
