@@ -31,7 +31,7 @@ pub fn drive_identity(path: &Path) -> String {
     let says = |names: &[&str]| names.iter().find_map(|name| text(&folder.join(name)));
     let model = says(&["device/model"]);
     // Who tells none of its own is known by its name.
-    let serial = says(&["device/serial", "serial", "device/wwid", "wwid", "device/vpd_pg80"]);
+    let serial = says(&["device/serial", "serial", "device/wwid", "wwid", "loop/backing_file"]);
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
     let own = serial.or(name).unwrap_or_default();
     [model.unwrap_or_default(), own, says(&["size"]).unwrap_or_default()].join("/")
