@@ -157,7 +157,8 @@ fn what_would_lose_the_data_is_refused() {
     // A volume that the backup's does not fit into.
     let small = MemStore::from_vec(Rng::new(8).bytes(SIZE - 131_072 - 512));
     let outcome = restore(&small, &file, KeysGuard::Same);
-    assert!(matches!(outcome, Err(ChangeError::Open(VolumeError::DamagedHeader { .. }))), "{outcome:?}");
+    let sizes = ChangeError::OtherVolumesSize { backup: SIZE as u64, present: (SIZE - 131_072 - 512) as u64 };
+    assert_eq!(format!("{outcome:?}"), format!("Err({sizes:?})"));
     // Files that are no backups.
     let short = dir.path().join("short");
     std::fs::write(&short, [7; 1000]).expect("written");

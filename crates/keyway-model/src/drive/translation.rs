@@ -139,10 +139,10 @@ impl Translation {
                 *chunk = Some(now);
             }
         }
-        if let Some(Some(chunk)) = self.chunks.get_mut(index) {
-            if let Some(at) = chunk.get_mut(page as usize % CHUNK) {
-                *at = block;
-            }
+        if let Some(Some(chunk)) = self.chunks.get_mut(index)
+            && let Some(at) = chunk.get_mut(page as usize % CHUNK)
+        {
+            *at = block;
         }
     }
 
