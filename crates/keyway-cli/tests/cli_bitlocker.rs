@@ -122,7 +122,7 @@ fn protectors_come_go_and_change() {
     assert!(printed.iter().any(|p| p["recovery_password"] == Value::String(volume.recovery.clone())));
     cli.refused(
         "usage",
-        "name the protector with --id; `keyway protector list` tells",
+        "name the protector with --id; `keyway protector list ",
         "protector recovery @v --startup-key @usb --to @all.txt",
     );
     cli.ends(0, &format!("protector recovery @v --id {id} --startup-key @usb --to @one.txt"));
@@ -143,7 +143,7 @@ fn protectors_come_go_and_change() {
     }
     cli.refused(
         "no-such-protector",
-        "`keyway protector list` tells which it has",
+        "tells which it has",
         "protector remove @v 00000000-1111-2222-3333-444444444444 --recovery-password @third.txt",
     );
     cli.ends(0, &format!("{remove_last} --yes --last"));
@@ -294,7 +294,7 @@ fn a_secret_that_not_every_copy_got_is_handed_over() {
     cli.fails(
         1,
         "partly-written",
-        "`keyway header repair` writes them anew, and if that fails too, move",
+        "writes them anew, and if that fails too, move",
         &format!("protector suspend @v {with} --yes"),
     );
 }
@@ -490,14 +490,10 @@ fn what_is_not_for_these_volumes_says_so() {
     cli.volume("vc");
     cli.refused(
         "usage",
-        "use `keyway protector change` to give it another password",
+        "to give it another password",
         "protector add @vc recovery-password --password-file @pw",
     );
-    cli.refused(
-        "usage",
-        "use `keyway protector change` to give it another password",
-        "protector suspend @vc --password-file @pw --yes",
-    );
+    cli.refused("usage", "to give it another password", "protector suspend @vc --password-file @pw --yes");
     cli.refused(
         "usage",
         "if it is one whose first sector is lost, add --format",

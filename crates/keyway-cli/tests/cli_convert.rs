@@ -301,7 +301,7 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
     }
     // The PIM is not kept: who types the command without it waits long for nothing.
     let status = String::from_utf8_lossy(&cli.run("status @d").stdout).into_owned();
-    let pim = "any --pim and --keyfile that it was begun with";
+    let pim = "any --pim and --keyfile";
     assert!(status.contains(pim), "{status}");
     cli.fails(1, "converting", pim, &format!("open @d {SECRET}"));
     assert!(paused["journal_file"].is_null(), "{paused}");

@@ -228,11 +228,7 @@ fn wrong_usage_is_2() {
         "cat @v --password-file @pw --password-fd 3",
     );
     cli.refused("usage", "open it before: keyway … --password-fd 3 3<FILE", "cat @v --password-fd 77");
-    cli.refused(
-        "usage",
-        "ask for less; `keyway info` tells the volume's size",
-        "cat @v --offset 2M --password-file @pw --pim 1",
-    );
+    cli.refused("usage", "tells the volume's size", "cat @v --offset 2M --password-file @pw --pim 1");
     cli.refused("usage", "is not a size: write a number with K, M, G or T, such as", "cat @v --offset ten");
     cli.refused("usage", "--format can't be \"luks\": there are", "cat @v --format luks");
     cli.refused(

@@ -137,7 +137,7 @@ const SITUATIONS: &[Situation] = &[
         2,
         "no-such-protector",
         "has no protector",
-        "`keyway protector list`",
+        "`keyway protector list ",
     ),
     (
         "drive revert @dr --psid 12345678123456781234567812345678 --yes",
@@ -168,7 +168,7 @@ const SITUATIONS: &[Situation] = &[
     ("encrypt @e4 --password-file @pw", 2, "usage", "encrypted in place", "add --yes"),
     // Another format, another state.
     ("header repair @v", 2, "usage", "does not begin as a BitLocker volume", "`keyway header restore`"),
-    ("protector add @v password", 2, "usage", "not a BitLocker volume", "`keyway protector change`"),
+    ("protector add @v password", 2, "usage", "not a BitLocker volume", "`keyway protector change "),
     ("resume @v", 2, "usage", "no conversion", "`keyway encrypt`"),
     ("pause @v", 2, "usage", "not being converted", "`keyway status`"),
     ("drive info @v", 4, "not-a-drive", "no drive that encrypts by itself", "a virtual drive's file"),
