@@ -363,7 +363,8 @@ fn hidden_volumes_ask_before_they_overwrite() {
     cli.ends(0, &format!("create @both --size 2M --quick {both}"));
     assert_eq!(cli.json(0, "info @both --password-file @hpw --pim 1 --hash sha512")["hidden"], true);
     cli.keyway.secret("wrong", "twenty-characters-and-less");
-    cli.fails(3, "wrong-secret", "check the password, --keyfile and --pim", "create @v --yes --hidden 256K --password-file @wrong --pim 1 --hidden-password-file @hpw --hidden-pim 1");
+    cli.keyway.secret("other", "a hidden volume's other secret");
+    cli.fails(3, "wrong-secret", "check the password, --keyfile and --pim", "create @v --yes --hidden 256K --password-file @wrong --pim 1 --hidden-password-file @other --hidden-pim 1");
 }
 
 #[test]

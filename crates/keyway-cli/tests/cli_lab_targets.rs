@@ -203,7 +203,7 @@ fn what_a_drive_costs_is_found_by_reading_and_told_from_then_on() {
     let again = cli.json(0, "doctor @drive.img --measure --minutes 0.05");
     assert_eq!(again["costs"].as_array().map(Vec::len), Some(1), "{again}");
     std::fs::write(cli.path("small.img"), [0; 4096]).expect("written");
-    let small = cli.json(2, "doctor @small.img --measure");
+    let small = cli.json(1, "doctor @small.img --measure");
     assert_eq!(small["error"]["kind"], "too-small", "{small}");
 }
 
@@ -213,7 +213,7 @@ fn a_device_that_may_not_be_written_is_measured() {
         return;
     }
     let cli = Cli::new();
-    std::fs::write(cli.path("drive.img"), vec![7; 48 << 20]).expect("written");
+    std::fs::write(cli.path("drive.img"), vec![7; 96 << 20]).expect("written");
     let drive = cli.path("drive.img");
     let device = Command::new("losetup").args(["--find", "--show", "--read-only"]).arg(&drive).output();
     let device = device.expect("losetup");

@@ -87,14 +87,18 @@ pub(crate) fn must_not_be_half_converted(path: &Path, store: &dyn Store) -> Resu
 /// looked for as is believed.
 pub(crate) fn must_be_noise(path: &Path, arguments: &UnlockArguments) -> Result<(), Error> {
     let named = arguments.format.is_some() || arguments.header != HeaderChoice::Auto;
-    // A system's header lies elsewhere.
-    if named || arguments.system_drive(path)?.is_some() {
+    if named || arguments.system {
         return Ok(());
     }
+    let of_a_drive = arguments.system_drive(path)?.is_some();
     let store = look(path, arguments)?;
     let reason = inspect(&store).ok().and_then(|seen| seen.not_a_volume);
     let Some(reason) = reason else { return Ok(()) };
     let is_plain = matches!(reason, NotAVolume::FileSystem(_));
+    // A system's header lies elsewhere; but its encryption begins with what is in front.
+    if of_a_drive && !is_plain {
+        return Ok(());
+    }
     let error = store.not_a_volume(path, reason);
     // Whoever would open it has its files already.
     Err(match InUse::find(path).mounted_at().filter(|_| is_plain) {
