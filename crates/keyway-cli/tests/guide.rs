@@ -39,7 +39,7 @@ const COUNTED: [(&str, usize, usize); 9] = [
     ("self-encrypting-drives.md", 6, 10),
     ("tpm.md", 0, 4),
     ("virtual-machines.md", 6, 4),
-    ("what-to-switch-on.md", 5, 1),
+    ("what-to-switch-on.md", 5, 2),
     ("when-it-wont-open.md", 10, 0),
     ("windows-stick.md", 16, 0),
 ];
