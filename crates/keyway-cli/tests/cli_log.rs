@@ -177,7 +177,7 @@ fn every_verb_is_in_the_log_and_no_secret_is() {
         "drive set-up d: done",
         "drive unlock d: wrong-secret",
         "keyway lab models: ended",
-        "keyway resume: usage",
+        "keyway resume: e4: usage",
     ] {
         let folder = format!("{}/", cli.keyway.folder().display());
         assert!(text.replace(&folder, "").contains(step), "no {step:?} in\n{text}");
