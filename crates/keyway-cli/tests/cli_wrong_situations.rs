@@ -33,7 +33,7 @@ const SITUATIONS: &[Situation] = &[
     ("get @f /nothing @out WITH", 1, "not-found", "there is no /nothing in it", "`keyway ls @f`"),
     ("ls @f /nothing WITH", 1, "not-found", "there is no /nothing in it", "`keyway ls @f`"),
     ("put @f @nothing WITH", 1, "not-found", "No such file", "check the path"),
-    ("create @nofolder/n --size 1M WITH", 1, "not-found", "No such file", "check the path"),
+    ("create @nofolder/n --size 1M WITH", 1, "not-found", "No such file", "check that path"),
     ("open @v @nofolder/deep WITH", 1, "not-found", "there is no folder", "mkdir -p"),
     ("info @v --log @nofolder/log", 1, "not-found", "could not log to", "check the path given as --log"),
     ("serve @v --nbd unix:@nofolder/s WITH", 1, "not-found", "No such file", "check the path given as --nbd"),
