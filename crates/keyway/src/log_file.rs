@@ -155,9 +155,7 @@ mod tests {
     fn a_log_is_its_owners_and_is_appended_to() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = |name: &str| folder.path().join(name);
-        for wrong in ["", "none/log"] {
-            assert!(matches!(log_to(&path(wrong)), Err(Error::System { .. })), "{wrong}");
-        }
+        assert!(matches!(log_to(&path("none/log")), Err(Error::System { .. })));
         std::fs::write(path("volume"), [0xe9, 0x9d, 0xc3, 0x28]).expect("written");
         assert!(log_to(&path("volume")).is_err_and(|e| e.explain().kind.word() == "exists"));
         for (wrong, what) in [("/dev/null", "no file"), (".", "a folder")] {
