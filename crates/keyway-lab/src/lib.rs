@@ -79,7 +79,7 @@ pub use procedures::measure_procedure;
 pub use recording::{Recorded, record};
 pub use replaying::{ReplayLateness, ReplayMedium, ReplayReport, TraceReplay};
 pub use result::{Comparison, Document, Flag, Machine, Metric, Sample, Series, Verdict};
-pub use rig::{Drive, Rig, Volume};
+pub use rig::{Drive, MARGIN, Rig, Volume};
 pub use sectors::{Sectors, Stored, Subject, Window};
 pub use several::{Experiments, Found};
 pub use start_of_drive::StartOfDrive;

@@ -29,7 +29,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Beside the span: headers and metadata of the volumes, and what alignment takes.
-const MARGIN: u64 = 16 << 20;
+pub const MARGIN: u64 = 16 << 20;
 
 /// A modelled drive's bytes are kept once for each so many: more memory than this is not needed to
 /// see what a cipher costs, and nobody reads the bytes.

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 /// What a virtual drive that is served is called where nobody has named it.
-const DRIVE_NQN: &str = "nqn.2026-11.keyway:drive";
+pub const DRIVE_NQN: &str = "nqn.2026-11.keyway:drive";
 
 /// Somebody has the same bytes, by this name or by another one.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -42,7 +42,7 @@ pub use fault::{FaultPlan, FaultStore};
 #[cfg(target_os = "linux")]
 pub use file::FileStore;
 #[cfg(target_os = "linux")]
-pub use in_use::{InUse, close_as};
+pub use in_use::{DRIVE_NQN, InUse, close_as};
 pub use log_buckets::LogBuckets;
 pub use memory::MemStore;
 pub use mode::{Caching, OpenMode};

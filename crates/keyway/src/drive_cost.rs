@@ -2,10 +2,11 @@
 //! `$XDG_STATE_HOME/keyway/drive-costs.json` or the same in `~/.local/state`, for whoever asks again.
 
 use crate::lab::{
-    Changes, Comparison, Document, Drive, ExperimentPlan, ExperimentRequest, LabError, OutputFile, PathKind,
-    Target, Watch, drive_identity, encrypt_in_place, report, told,
+    Changes, Comparison, Document, Drive, ExperimentPlan, ExperimentRequest, LabError, MARGIN, OutputFile,
+    PathKind, Target, Watch, drive_identity, encrypt_in_place, report, told,
 };
 use crate::shown::shown;
+use crate::users_folder::users_folder;
 use keyway_store::{Caching, FileStore, OpenMode, Store};
 use serde::{Deserialize, Serialize};
 use std::fs::{DirBuilder, read};
@@ -18,8 +19,6 @@ use std::time::Duration;
 const CIPHER: &str = "aes";
 /// What is read of a drive that has so much.
 const SPAN: u64 = 1 << 30;
-/// What a volume has beside what is read of it.
-const BESIDE: u64 = 16 << 20;
 /// Whoever waits for the answer has a minute.
 const TIME: Duration = Duration::from_secs(60);
 
@@ -76,10 +75,10 @@ impl Measurement {
             return Err(LabError::Folder(device.to_owned()));
         }
         let bytes = FileStore::open(device, OpenMode::ReadOnly, Caching::Buffered)?.size();
-        let span = (bytes.saturating_sub(BESIDE) / BESIDE * BESIDE).min(SPAN);
+        let span = (bytes.saturating_sub(MARGIN) / MARGIN * MARGIN).min(SPAN);
         if span == 0 {
             let what = device.display().to_string();
-            return Err(LabError::TooSmall { what, present: bytes, needed: 2 * BESIDE });
+            return Err(LabError::TooSmall { what, present: bytes, needed: 2 * MARGIN });
         }
         let mut request = ExperimentRequest::against_bare(
             [Target::VeraCrypt(CIPHER.to_owned())],
@@ -148,7 +147,5 @@ fn keep(all: &[DriveCost]) -> Result<(), LabError> {
 }
 
 fn place() -> Option<PathBuf> {
-    let named = |variable| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-    let folder = named("XDG_STATE_HOME").or_else(|| Some(named("HOME")?.join(".local/state")));
-    Some(folder?.join("keyway/drive-costs.json"))
+    Some(users_folder("XDG_STATE_HOME", ".local/state")?.join("keyway/drive-costs.json"))
 }

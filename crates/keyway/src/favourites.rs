@@ -9,6 +9,7 @@ mod error;
 pub use error::FavouriteError;
 
 use crate::error::Error;
+use crate::users_folder::users_folder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -208,8 +209,7 @@ fn place(for_all: bool) -> Result<PathBuf, Error> {
     if for_all {
         return Ok("/etc/keyway/favourites.toml".into());
     }
-    let named = |variable| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-    let folder = named("XDG_CONFIG_HOME").or_else(|| Some(named("HOME")?.join(".config")));
+    let folder = users_folder("XDG_CONFIG_HOME", ".config");
     Ok(folder.ok_or(FavouriteError::NoHome)?.join("keyway/favourites.toml"))
 }
 

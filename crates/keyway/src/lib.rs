@@ -113,6 +113,7 @@ pub mod tour;
 pub mod tpm;
 mod under_way;
 pub mod unlock;
+mod users_folder;
 mod variant;
 pub mod veracrypt;
 mod volume;

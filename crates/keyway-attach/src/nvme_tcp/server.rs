@@ -46,7 +46,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            nqn: "nqn.2026-11.keyway:drive".into(),
+            nqn: keyway_store::DRIVE_NQN.into(),
             allow_remote: false,
             credentials: None,
             handshake: Duration::from_secs(10),

@@ -392,6 +392,11 @@ mod tests {
     fn values_out_of_range_are_refused() {
         let good = SHIPPED[0];
         assert!(DriveModel::parse(good).is_ok());
+        let refused = |good: &str, from: &str, to: &str| {
+            let bad = good.replacen(from, to, 1);
+            assert_ne!(bad, good, "{from}");
+            assert!(matches!(DriveModel::parse(&bad), Err(ModelError::Range { .. })), "{to}");
+        };
         for (from, to) in [
             ("sector_bytes = 512", "sector_bytes = 513"),
             ("channels = ", "channels = 0 # "),
@@ -399,21 +404,15 @@ mod tests {
             ("flush_us = ", "flush_us = nan # "),
             ("stream_mb_s = ", "stream_mb_s = -1.0 # "),
         ] {
-            let bad = good.replacen(from, to, 1);
-            assert_ne!(bad, good, "{from}");
-            assert!(matches!(DriveModel::parse(&bad), Err(ModelError::Range { .. })), "{to}");
+            refused(good, from, to);
         }
-        let good = SHIPPED[2];
         for (from, to) in [
             ("flash_bytes = ", "flash_bytes = 256060514304 # "),
             ("page_bytes = ", "page_bytes = 16 # "),
             ("block_bytes = 16", "block_bytes = 4096 # "),
         ] {
-            let bad = good.replacen(from, to, 1);
-            assert_ne!(bad, good, "{from}");
-            assert!(matches!(DriveModel::parse(&bad), Err(ModelError::Range { .. })), "{to}");
+            refused(SHIPPED[2], from, to);
         }
-        let good = SHIPPED[0];
         assert!(matches!(DriveModel::parse("name = 3"), Err(ModelError::Syntax(_))));
         let unknown = good.replacen("spread = ", "spreed = 1.0\nspread = ", 1);
         assert!(matches!(DriveModel::parse(&unknown), Err(ModelError::Syntax(_))));
