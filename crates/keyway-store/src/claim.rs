@@ -8,6 +8,7 @@
 //! alone; below it and beside it the lock is a shared one. So whoever comes by one name meets whoever came by another,
 //! in either order, and neighbours on one disk don't meet at all.
 
+use crate::held::holds;
 use crate::in_use::InUse;
 use crate::mode::OpenMode;
 use keyway_sys::{Layer, LayerRelation, Node, claim_device, is_write_protected, layers, uses, views};
@@ -44,7 +45,7 @@ pub(crate) fn open(
 ) -> io::Result<Claimed> {
     patiently(name, || {
         let file = if block_device { writable(claim_device(path)?) } else { options.open(path) }?;
-        let locked = lock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        let locked = holds(&file)? || lock_alone(&file)?;
         Ok(Claimed { file, locked, elsewhere: Elsewhere::claim(path, OpenMode::ReadWrite)? })
     })
 }
@@ -103,7 +104,9 @@ pub fn refuse_if_claimed(path: &Path, mode: OpenMode) -> io::Result<()> {
     patiently(path, || {
         let file = read_only(path, exclusive)?;
         let file = if exclusive { writable(file)? } else { file };
-        lock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        if !holds(&file)? {
+            lock_alone(&file)?;
+        }
         Elsewhere::claim(path, mode)
     })
     .map(drop)
@@ -185,6 +188,11 @@ fn is_busy(e: &io::Error) -> bool {
 fn read_only(path: &Path, alone: bool) -> io::Result<File> {
     let flags = if alone { OFlags::EXCL } else { OFlags::empty() };
     OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
+}
+
+/// Locks it for itself; whether it could be had.
+pub(crate) fn lock_alone(file: &File) -> io::Result<bool> {
+    lock(file, FlockOperation::NonBlockingLockExclusive)
 }
 
 fn lock(file: &File, operation: FlockOperation) -> io::Result<bool> {

@@ -85,11 +85,11 @@ impl InUse {
             By::Process(LockHolder { name, pid, user }) if name == "keyway" => match *user {
                 own if own == rustix::process::geteuid().as_raw() => match &*verb_of(*pid) {
                     "serve-volume" => Advice::CloseNamed { volume: what },
-                    "encrypt" | "decrypt" | "reencrypt" | "convert" | "resume" | "resize" => {
+                    "encrypt" | "decrypt" | "reencrypt" | "convert" | "resume" => {
                         Advice::AskStatusOrPause { path: what }
                     }
                     "drive" => switched_on(*pid),
-                    "lab" | "serve" => Advice::WaitForProcess { pid: *pid },
+                    "lab" | "resize" | "serve" => Advice::WaitForProcess { pid: *pid },
                     _ => Advice::CloseVolume { path: what, pid: *pid },
                 },
                 other => close_as(other, *pid, what),

@@ -21,6 +21,8 @@ mod fault;
 #[cfg(target_os = "linux")]
 mod file;
 #[cfg(target_os = "linux")]
+mod held;
+#[cfg(target_os = "linux")]
 mod in_use;
 mod log_buckets;
 mod memory;
@@ -41,6 +43,8 @@ pub use error::{Medium, Operation, StoreError};
 pub use fault::{FaultPlan, FaultStore};
 #[cfg(target_os = "linux")]
 pub use file::FileStore;
+#[cfg(target_os = "linux")]
+pub use held::{Held, hand_on};
 #[cfg(target_os = "linux")]
 pub use in_use::{DRIVE_NQN, InUse, close_as};
 pub use log_buckets::LogBuckets;

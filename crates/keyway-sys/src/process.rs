@@ -2,6 +2,7 @@
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
+use std::fs::File;
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
 
@@ -45,4 +46,19 @@ pub fn close_on_exec_from(first: RawFd) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// What the process that started this one left open by that number. It is not handed on any further.
+///
+/// # Errors
+/// Nothing is open by it, or it is one of the three that every process has.
+pub fn inherited(number: RawFd) -> io::Result<File> {
+    if number <= 2 {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    // SAFETY: a flag is set and the descriptor is duplicated through it, for which it must not be -1; were nothing open by that
+    // number, both calls would fail and change nothing.
+    let fd = unsafe { BorrowedFd::borrow_raw(number) };
+    fcntl_setfd(fd, FdFlags::CLOEXEC)?;
+    Ok(fd.try_clone_to_owned()?.into())
 }

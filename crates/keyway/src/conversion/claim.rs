@@ -6,7 +6,7 @@ use crate::session::{SessionError, refuse_if_open};
 use crate::under_way::{ConversionError, Found, clean_stale, is_paused_volume, running};
 use keyway_engine::Access;
 use keyway_error::{Fault, explain_io};
-use keyway_store::{Caching, FileStore, Store};
+use keyway_store::{Caching, FileStore, Held, Store};
 use keyway_sys::Use;
 use rustix::io::Errno;
 use std::fs::OpenOptions;
@@ -41,6 +41,11 @@ pub fn claim(path: &Path) -> Result<FileStore, Error> {
     let store = medium::open(path, Access::ReadWrite, Caching::Direct)?;
     refuse_begun(path, &store)?;
     Ok(store)
+}
+
+/// Nobody else begins with it from now on.
+pub(super) fn hold(path: &Path) -> Result<Option<Held>, Error> {
+    Held::take(path).map_err(|e| by_whom(path, e.into()))
 }
 
 /// Claims what was half converted when it was looked at: from now on nobody else goes on with it.

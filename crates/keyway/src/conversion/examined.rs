@@ -1,6 +1,6 @@
 //! The file or device that is to be converted, as it is before anybody is asked for a secret: opened and looked at once.
 
-use super::claim::{refuse_begun, refuse_if_used};
+use super::claim::{hold, refuse_begun, refuse_if_used};
 use super::plan::Contents;
 use super::request::{ConversionRequest, Goal};
 use crate::disk;
@@ -11,14 +11,15 @@ use crate::under_way::ConversionRefusal;
 use crate::unlock::VolumeFormat;
 use keyway_engine::{Access, Device};
 use keyway_fs::{Container, FoundFileSystem};
-use keyway_store::{FileStore, Store};
+use keyway_store::{FileStore, Held, Store};
 use keyway_volume::bitlocker::{self, Secret, UnlockRequest};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What is to be converted. Nobody is kept from it yet.
+/// What is to be converted. Nobody else begins with it as long as it is held; what goes on is kept by its own claim.
 pub(super) struct Examined<'a> {
     pub(super) path: &'a Path,
+    pub(super) held: Option<Held>,
     pub(super) store: Arc<FileStore>,
     /// Scattered writes are slow there, so that a journal does better that keeps everything whole.
     pub(super) is_slow_to_scatter: bool,
@@ -33,12 +34,18 @@ impl<'a> Examined<'a> {
             disk::refuse(path)?;
         }
         session::must_be_writable(path)?;
-        let store = medium::look(path)?;
-        if !matches!(request.goal, Goal::Resume) {
-            refuse_begun(path, &store)?;
+        let begins = !matches!(request.goal, Goal::Resume);
+        if begins {
+            refuse_begun(path, &medium::look(path)?)?;
             refuse_if_used(path)?;
         }
-        Ok(Self { path, store: Arc::new(store), is_slow_to_scatter: medium::is_slow_to_scatter(path) })
+        let held = if begins { hold(path)? } else { None };
+        // As it is now that nobody else changes it.
+        let store = medium::look(path)?;
+        if begins {
+            refuse_begun(path, &store)?;
+        }
+        Ok(Self { path, held, store: Arc::new(store), is_slow_to_scatter: medium::is_slow_to_scatter(path) })
     }
 
     /// Its size in bytes.

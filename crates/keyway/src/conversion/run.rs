@@ -19,15 +19,18 @@ use crate::secrets::{Secrets, one_standard_input};
 use crate::under_way::{ConversionRefusal, JournalFile, Watch, speed};
 use crate::unlock::Family;
 use keyway_convert::Stopped;
+use keyway_store::Held;
 use std::time::Instant;
 
-/// A conversion that was looked at. Nothing was changed; what goes on is claimed until this is run or dropped.
+/// A conversion that was looked at. Nothing was changed; nobody else begins with the medium until this is run or dropped.
 #[non_exhaustive]
 pub struct Conversion {
     /// What it will do.
     pub plan: ConversionPlan,
     request: ConversionRequest,
     job: Box<dyn Job>,
+    /// Kept until it is through.
+    held: Option<Held>,
 }
 
 /// Looks what would become of a file system or volume, and refuses all that can be refused before anybody is asked for
@@ -63,7 +66,7 @@ pub fn plan(request: &ConversionRequest, secrets: &dyn Secrets) -> Result<Conver
     }
     // What is wrong with the medium is said before what is wrong with a path.
     request.sources.check()?;
-    Ok(Conversion { plan, request: request.clone(), job })
+    Ok(Conversion { plan, request: request.clone(), job, held: medium.held })
 }
 
 /// Looks whether a volume can become another one, or, where none is wanted, the file system in it.
@@ -123,7 +126,7 @@ impl Conversion {
     }
 
     fn convert(self, secrets: &dyn Secrets, progress: &dyn Progress) -> Result<ConversionOutcome, Error> {
-        let Self { plan, request, job } = self;
+        let Self { plan, request, job, held: _held } = self;
         let lost = LostList::of(&request)?;
         match job.prepare(&With { plan: &plan, request: &request, secrets, progress })? {
             Next::Ended(outcome) => Ok(*outcome),

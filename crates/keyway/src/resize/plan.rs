@@ -6,6 +6,7 @@ use crate::session::{ServingProgram, SessionSecrets};
 use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_fs::FoundFileSystem;
+use keyway_store::Held;
 use keyway_volume::bitlocker::MetadataLocations;
 use serde::{Serialize, Serializer};
 use std::path::PathBuf;
@@ -54,6 +55,10 @@ pub struct ResizePlan<'a> {
     pub warnings: Vec<String>,
     #[serde(skip)]
     pub(super) locked: &'a LockedVolume<'a>,
+    /// Kept until it is through.
+    #[serde(skip)]
+    #[expect(dead_code, reason = "the medium is held as long as the plan is there")]
+    pub(super) held: Option<Held>,
     #[serde(skip)]
     pub(super) secrets: SessionSecrets,
     #[serde(skip)]

@@ -14,7 +14,7 @@ use crate::medium;
 use crate::progress::{Progress, Stage};
 use crate::session::{self, SessionSecrets, by_fuse};
 use crate::unlock::{Family, Key};
-use keyway_store::Store;
+use keyway_store::{Held, Store};
 use keyway_volume::veracrypt::{LARGEST_VOLUME, SMALLEST_VOLUME, must_have_room};
 
 /// Bytes that a file system's tools count by.
@@ -36,6 +36,9 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
     session::must_be_writable(path)?;
     refuse_if_begun(path)?;
     refuse_if_used(path)?;
+    // From here on nobody else begins with it, until it has its size.
+    let held = Held::take(path)?;
+    refuse_if_begun(path)?;
     let (size_bytes_before, is_file) = (medium::look(path)?.size(), path.is_file());
     let size_bytes = match request.bytes {
         Some(bytes) => bytes,
@@ -121,6 +124,7 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
         fill,
         warnings: overcommitted.iter().map(ToString::to_string).collect(),
         locked: volume,
+        held,
         secrets,
         serving: request.serving,
         room,

@@ -11,6 +11,7 @@ use keyway_error::Advice;
 use keyway_secret::SecretBytes;
 use keyway_volume::Secrets as VeraCryptSecret;
 use serde::{Deserialize, Serialize};
+use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,6 +52,9 @@ pub struct SessionPlan {
     /// The options that were given to open it, to be typed again.
     #[serde(skip)]
     pub given: String,
+    /// By which number the process that serves finds what the one that starts it holds of the medium.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) held: Option<RawFd>,
     /// Who confines the process that serves; nobody does, where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     program: Option<ServingProgram>,
@@ -121,6 +125,7 @@ impl SessionPlan {
             users: LocalUsers::Own,
             require_sandbox: false,
             given: String::new(),
+            held: None,
             program: None,
         })
     }

@@ -19,7 +19,7 @@ use keyway_attach::nvme_tcp::Credentials;
 use keyway_attach::session::{self, AttachPlan, Attachment, Reason, Sandbox, SessionState};
 use keyway_engine::{Access, Device, HandOver, LayerSecrets};
 use keyway_error::{Explain, Fault};
-use keyway_store::Caching;
+use keyway_store::{Caching, Held};
 use keyway_volume::Info;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -61,6 +61,9 @@ pub(super) fn serve(
     ready: impl FnOnce(&Session),
 ) -> Result<(), Error> {
     known_drivers();
+    if let Some(number) = plan.held {
+        Held::take_over(number).map_err(SessionError::process("take the volume over"))?;
+    }
     let sandbox = plan.sandbox()?;
     let by_kernel = plan.way.attachment == Attachment::DmCrypt;
     let options = OpenOptions::new().arguments(plan.arguments.clone()).access(plan.access());

@@ -6,6 +6,7 @@ use super::pipe;
 use super::plan::{SessionPlan, SessionSecrets};
 use super::program::ServingProgram;
 use super::refusal::SessionRefusal;
+use keyway_store::hand_on;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -19,6 +20,13 @@ pub(super) enum Answer {
     Error(SessionRefusal),
 }
 
+fn command(by: &ServingProgram) -> Command {
+    let mut command = Command::new(&by.program);
+    command.arg0(&by.name).args(&by.arguments).current_dir("/");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+}
+
 impl SessionPlan {
     /// Starts a process of its own that serves the volume, and waits until it does.
     ///
@@ -28,19 +36,15 @@ impl SessionPlan {
         // Whatever the caller had open besides stays with the caller.
         keyway_sys::close_on_exec_from(3)
             .map_err(SessionError::process("keep open files from the serving process"))?;
-        let mut child = Command::new(&by.program)
-            .arg0(&by.name)
-            .args(&by.arguments)
-            .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(SessionError::process("start the serving process"))?;
+        let (child, held) = hand_on(&self.volume, |held| (command(by).spawn(), held))
+            .map_err(SessionError::process("hand the volume on to the serving process"))?;
+        let mut child = child.map_err(SessionError::process("start the serving process"))?;
         let (Some(mut to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
             let broken = io::ErrorKind::BrokenPipe.into();
             return Err(SessionError::process("talk to the serving process")(broken));
         };
-        let plan = self.clone().served_by(by);
+        let mut plan = self.clone().served_by(by);
+        plan.held = held;
         let sent = pipe::send(&mut to, &plan, secrets);
         let mut line = String::new();
         let heard = sent.and_then(|()| BufReader::new(from).read_line(&mut line));
