@@ -172,6 +172,11 @@ const CLAIMS: &[(&str, &str)] = &[
         "`open`, `close`, `status`, `info`, `ls`, `get`, `put` and `cat` take the name",
         "a_favourite_is_opened_closed_and_read_by_its_name all_users_have_those_of_the_machine",
     ),
+    ("With `at_boot = true` in the second file", "the_units_of_a_table_are_what_systemd_takes"),
+    (
+        "`credential:NAME` in the place of a path",
+        "a_credential_is_a_file_of_the_services_folder_and_nothing_else a_service_opens_its_favourite",
+    ),
     ("`open --close-when-idle TIME` closes", "a_volume_that_nobody_uses_closes_by_itself"),
     ("`open --cache` has the block device", "what_fio_writes_it_finds_again_past_the_cache"),
     ("It needs root and FUSE.", "it_is_refused_where_it_can_not_be"),
@@ -426,7 +431,12 @@ fn every_sentence_of_the_page_has_its_test() {
         .collect();
     assert!(unsaid.is_empty(), "the page does not say this any more: {unsaid:#?}");
     let mut tests = String::new();
-    for folder in ["crates/keyway-cli/tests", "crates/keyway/src", "crates/keyway-fs/tests"] {
+    for folder in [
+        "crates/keyway-cli/tests",
+        "crates/keyway/src",
+        "crates/keyway-fs/tests",
+        "crates/keyway-mount/tests",
+    ] {
         source(&workspace_root().join(folder), &mut tests);
     }
     let named: BTreeSet<&str> = CLAIMS.iter().flat_map(|(_, tests)| tests.split(' ')).collect();

@@ -128,6 +128,9 @@ fn a_file_that_somebody_edited_is_told_with_the_line() {
     cli.refused("usage", "line 5", "favourite list");
     cli.refused("usage", "correct", "favourite add @v.hc --force");
     assert_eq!(fs::read_to_string(&file).expect("text"), before, "what somebody wrote is not lost");
+    // Its owner's service would not know of it.
+    fs::write(&file, "[v]\nvolume = \"/v.hc\"\nat_boot = true\n").expect("written");
+    cli.refused("usage", "/etc/keyway/favourites.toml", "favourite list");
     // What has nothing to do with it goes on.
     cli.ends(0, "cat @v.hc --password-file @pw --pim 1 --length 512");
 }
@@ -140,6 +143,8 @@ fn all_users_have_those_of_the_machine() {
     let script = "set -eux; mount -t tmpfs none /etc
         $K favourite add v.hc --pim 1 --for-all; test \"$(stat -c %a /etc/keyway/favourites.toml)\" = 644
         $K favourite list | grep 'all users'; $K cat v --password-file pw --length 512 | wc -c | grep 512
+        echo 'at_boot = true' >>/etc/keyway/favourites.toml; $K favourite list --json | grep -E '\"at_boot\": ?true'
+        $K favourite add v.hc --pim 1 --for-all --force; grep 'at_boot = true' /etc/keyway/favourites.toml
         $K favourite add v.hc --pim 2; $K favourite list | grep -c pim | grep 1; $K favourite list | grep 'pim=2 .*you'
         $K favourite remove v; $K favourite list | grep 'pim=1'; ! $K favourite remove v; $K favourite remove v --for-all";
     let mut command = std::process::Command::new(unshare);

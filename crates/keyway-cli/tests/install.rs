@@ -58,6 +58,9 @@ fn what_is_installed_works_and_is_removed() {
         "share/dbus-1/system-services/org.keyway.Mount1.service",
         "share/dbus-1/system.d/org.keyway.Mount1.conf",
         "lib/systemd/system/keyway-mountd.service",
+        "lib/systemd/system/keyway@.service",
+        "lib/systemd/system-generators/keyway-generator",
+        "share/man/man8/keyway-generator.8",
     ] {
         assert!(system.join("usr").join(helper).is_file(), "{helper}");
     }

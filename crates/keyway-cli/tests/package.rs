@@ -85,7 +85,9 @@ fn a_package_holds_all_that_is_installed_and_what_is_said_of_others_licences() {
         let changed = path.metadata().and_then(|meta| meta.modified()).expect("a date");
         assert_eq!(changed, UNIX_EPOCH + Duration::from_secs(DATE), "{}", path.display());
     }
-    for page in ["man1/keyway-open.1.gz", "man7/keyway.7.gz", "man8/mount.keyway.8.gz"] {
+    for page in
+        ["man1/keyway-open.1.gz", "man7/keyway.7.gz", "man8/mount.keyway.8.gz", "man8/keyway-generator.8.gz"]
+    {
         assert!(names.contains(&format!("usr/share/man/{page}")), "{page}: {names:?}");
     }
 

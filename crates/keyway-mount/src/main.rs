@@ -1,7 +1,9 @@
 //! `mount.keyway`: what mount(8) calls for the type `keyway`. Its options become those of `keyway open`, which does the work.
+//! systemd calls it as well, for volumes that come up at start-up.
 #![forbid(unsafe_code)]
 
 mod asking;
+mod at_boot;
 mod options;
 mod request;
 
@@ -19,7 +21,13 @@ const SYSTEM: u8 = 2;
 const FAILED: u8 = 32;
 
 fn main() -> ExitCode {
-    let request = match Request::parse(env::args_os().skip(1)) {
+    let words: Vec<OsString> = env::args_os().skip(1).collect();
+    let request = match &words[..] {
+        [word, folders @ ..] if word == "--units" => return at_boot::write_units(folders),
+        [word, name] if word == "--favourite" => at_boot::favourite(name),
+        _ => Request::parse(words),
+    };
+    let request = match request {
         Ok(request) => request,
         Err(wrong) => return end(USAGE, &wrong),
     };
@@ -38,13 +46,13 @@ fn main() -> ExitCode {
         Ok(Some(Answer::Terminal)) => {}
         Err(wrong) => return end(FAILED, &wrong),
     }
-    open.arg("--").arg(&request.source).arg(&request.folder);
+    open.arg("--").arg(&request.source).args(&request.folder);
     if !request.is_verbose {
         open.stdout(Stdio::null());
     }
     let begun = open.stderr(Stdio::piped()).spawn();
     let told = begun.and_then(|mut opening| {
-        let said = opening.stderr.take().map(said).unwrap_or_default();
+        let said = opening.stderr.take().map(|from| said(from, request.is_of_mount)).unwrap_or_default();
         opening.wait().map(|status| (status.success(), said))
     });
     match told {
@@ -61,13 +69,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// Hands on what the program says, by the names that its options have here. Why it failed is kept, and told by whoever knows
+/// Hands on what the program says, where mount(8) asked by the names that its options have there. Why it failed is kept, and told by whoever knows
 /// whether it is the reason.
-fn said(from: impl Read) -> String {
+fn said(from: impl Read, is_of_mount: bool) -> String {
     let (mut lines, mut kept) = (BufReader::new(from), String::new());
     let mut line = Vec::new();
     while let Ok(1..) = lines.read_until(b'\n', &mut line) {
-        let text = options::in_fstab(&String::from_utf8_lossy(&line));
+        let text = String::from_utf8_lossy(&line).into_owned();
+        let text = if is_of_mount { options::in_fstab(&text) } else { text };
         line.clear();
         let is_error = text.starts_with("keyway: ") && !text.starts_with("keyway: warning: ");
         if is_error || !kept.is_empty() {

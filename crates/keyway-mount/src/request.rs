@@ -8,14 +8,16 @@ use std::ffi::OsString;
 pub(crate) struct Request {
     /// The volume.
     pub(crate) source: OsString,
-    /// Where its file system shall be.
-    pub(crate) folder: OsString,
+    /// Where its file system shall be; mount(8) always says it.
+    pub(crate) folder: Option<OsString>,
     /// Options of `keyway open`.
     pub(crate) arguments: Vec<OsString>,
     /// A password is needed that no option names.
     pub(crate) asks: bool,
     /// What came of it is told.
     pub(crate) is_verbose: bool,
+    /// mount(8) asked, whose options have other names.
+    pub(crate) is_of_mount: bool,
 }
 
 impl Request {
@@ -56,7 +58,8 @@ impl Request {
         if is_dry {
             arguments.push("--dry-run".into());
         }
-        Ok(Self { source, folder, arguments, asks: asks && !is_dry, is_verbose })
+        let (folder, asks) = (Some(folder), asks && !is_dry);
+        Ok(Self { source, folder, arguments, asks, is_verbose, is_of_mount: true })
     }
 }
 
@@ -75,8 +78,8 @@ mod tests {
         let request =
             parse(&["/dev/sdb1", "/data", "-v", "-o", "ro,keyfile=/k", "-t", "keyway"]).expect("right");
         assert_eq!(
-            (request.source.as_os_str(), request.folder.as_os_str()),
-            ("/dev/sdb1".as_ref(), "/data".as_ref())
+            (request.source.as_os_str(), request.folder.as_deref()),
+            ("/dev/sdb1".as_ref(), Some("/data".as_ref()))
         );
         assert_eq!(request.arguments, ["--read-only", "--keyfile=/k"]);
         assert!(request.is_verbose && !request.asks);

@@ -3,8 +3,13 @@
 //! They stand in two files of TOML, which people may edit: each user's own, `favourites.toml` in `$XDG_CONFIG_HOME/keyway` or
 //! `~/.config/keyway`, and the machine's, `/etc/keyway/favourites.toml`. A user's own comes before one of the machine's with the
 //! same name. Nothing is written there unless somebody asks for it: which volumes one has is nobody's business.
+//!
+//! Those of the machine may come up when it starts ([`at_boot`]).
 
+pub mod at_boot;
+mod credential;
 mod error;
+mod unit_text;
 
 pub use error::FavouriteError;
 
@@ -33,6 +38,9 @@ pub struct Favourite {
     pub options: Vec<String>,
     /// Every user of this machine has it.
     pub for_all: bool,
+    /// It is opened when the machine starts.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_boot: bool,
 }
 
 /// What stands in a file under a name.
@@ -44,6 +52,22 @@ struct Kept {
     mountpoint: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     options: Vec<String>,
+    /// Only of those of the machine.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    at_boot: bool,
+}
+
+impl Kept {
+    fn named(self, name: String, for_all: bool) -> Favourite {
+        let Self { volume, mountpoint, options, at_boot } = self;
+        Favourite { name, volume, mountpoint, options, for_all, at_boot }
+    }
+}
+
+/// Whether a text can be a favourite's name.
+fn is_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    (1..=64).contains(&name.len()) && !name.starts_with(['-', '.']) && name.chars().all(is_plain)
 }
 
 type File = BTreeMap<String, Kept>;
@@ -54,12 +78,12 @@ impl Favourite {
     /// # Errors
     /// The name can't be one, or a path is no text.
     pub fn new(name: &str, volume: &Path) -> Result<Self, Error> {
-        let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if name.is_empty() || name.len() > 64 || name.starts_with(['-', '.']) || !name.chars().all(is_plain) {
+        if !is_name(name) {
             return Err(FavouriteError::Name(name.to_owned()).into());
         }
         let volume = text(volume)?;
-        Ok(Self { name: name.to_owned(), volume, mountpoint: None, options: Vec::new(), for_all: false })
+        let (name, options) = (name.to_owned(), Vec::new());
+        Ok(Self { name, volume, mountpoint: None, options, for_all: false, at_boot: false })
     }
 
     /// With its files there.
@@ -84,7 +108,10 @@ impl Favourite {
         let path = place(self.for_all)?;
         let mut all = read(&path)?;
         let Self { volume, mountpoint, options, .. } = self.clone();
-        if all.insert(self.name.clone(), Kept { volume, mountpoint, options }).is_some() && !replace {
+        // It stays as somebody wrote it there.
+        let at_boot = self.at_boot || all.get(&self.name).is_some_and(|before| before.at_boot);
+        if all.insert(self.name.clone(), Kept { volume, mountpoint, options, at_boot }).is_some() && !replace
+        {
             return Err(FavouriteError::Exists(self.name.clone()).into());
         }
         write(&path, &all)
@@ -97,7 +124,9 @@ impl Favourite {
     pub fn words(self, at_its_folder: bool, takes: impl Fn(&str) -> bool) -> Vec<OsString> {
         let mountpoint = self.mountpoint.filter(|_| at_its_folder);
         let options = self.options.into_iter().filter(|option| takes(option_name(option)));
-        std::iter::once(self.volume).chain(mountpoint).chain(options).map(OsString::from).collect()
+        let credentials = credential::folder();
+        let options = options.filter_map(|option| credential::in_place(option, credentials.as_deref()));
+        std::iter::once(self.volume).chain(mountpoint).map(OsString::from).chain(options).collect()
     }
 }
 
@@ -136,8 +165,8 @@ pub fn all() -> Result<Vec<Favourite>, Error> {
             Err(_) if !all.is_empty() => break,
             path => path?,
         };
-        for (name, Kept { volume, mountpoint, options }) in read(&path)? {
-            all.insert(name.clone(), Favourite { name, volume, mountpoint, options, for_all });
+        for (name, kept) in read(&path)? {
+            all.insert(name.clone(), kept.named(name, for_all));
         }
     }
     Ok(all.into_values().collect())
@@ -173,8 +202,8 @@ pub fn find(name: &str) -> Result<Option<Favourite>, Error> {
 pub fn to_forget(name: &str, for_all: bool) -> Result<Favourite, Error> {
     let found = read(&place(for_all)?)?.remove_entry(name);
     let unknown = || FavouriteError::Unknown { name: name.to_owned(), for_all };
-    let (name, Kept { volume, mountpoint, options }) = found.ok_or_else(unknown)?;
-    Ok(Favourite { name, volume, mountpoint, options, for_all })
+    let (name, kept) = found.ok_or_else(unknown)?;
+    Ok(kept.named(name, for_all))
 }
 
 impl Favourite {
@@ -207,7 +236,7 @@ fn text(path: &Path) -> Result<String, Error> {
 /// The file.
 fn place(for_all: bool) -> Result<PathBuf, Error> {
     if for_all {
-        return Ok("/etc/keyway/favourites.toml".into());
+        return Ok(at_boot::TABLE.into());
     }
     let folder = users_folder("XDG_CONFIG_HOME", ".config");
     Ok(folder.ok_or(FavouriteError::NoHome)?.join("keyway/favourites.toml"))
@@ -221,11 +250,18 @@ fn read(path: &Path) -> Result<File, Error> {
         }
         Err(e) => return Err(Error::system("read", path, e)),
     };
-    toml::from_str(&text).map_err(|e| {
-        let line =
-            e.span().and_then(|at| text.get(..at.start)).map(|before| before.matches('\n').count() + 1);
-        FavouriteError::File { path: path.to_owned(), line, why: e.message().to_owned() }.into()
-    })
+    let wrong = |line, why| FavouriteError::File { path: path.to_owned(), line, why };
+    let all: File = toml::from_str(&text).map_err(|e| wrong(line_of(&e, &text), e.message().to_owned()))?;
+    if path != Path::new(at_boot::TABLE) && all.values().any(|kept| kept.at_boot) {
+        let why = format!("at_boot is for those of all users, in {}", at_boot::TABLE);
+        return Err(wrong(None, why).into());
+    }
+    Ok(all)
+}
+
+/// The line, from one, of what is wrong in a text.
+fn line_of(error: &toml::de::Error, text: &str) -> Option<usize> {
+    error.span().and_then(|at| text.get(..at.start)).map(|before| before.matches('\n').count() + 1)
 }
 
 /// Whole or not at all, and for its owner alone: it tells which volumes there are.
