@@ -187,7 +187,7 @@ const CLAIMS: &[(&str, &str)] = &[
     ),
     (
         "With `--require-sandbox` all of them refuse",
-        "a_volume_that_stays_in_use_is_converted_in_no_sandbox_and_not_where_one_is_required",
+        "who_converts_a_volume_that_is_in_use_is_confined_and_leaves_nothing",
     ),
     ("What is in a volume is not read or changed", "what_is_open_is_neither_read_nor_changed_beside_it"),
     (

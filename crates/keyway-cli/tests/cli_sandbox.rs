@@ -135,10 +135,16 @@ fn who_reads_a_volume_for_somebody_is_confined_when_the_first_byte_comes() {
 fn converting(cli: &Cli, words: &str) -> Child {
     let words = cli.words(&format!("{words} @volume {WITH} --limit 1 --require-sandbox --yes"));
     let child = cli.command(words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let sessions = cli.keyway.runtime_folder().join("sessions");
+    // What it says of itself; what is there before may be an earlier one's.
+    let is_at_work = |text: Vec<u8>| {
+        let said: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+        said["pid"] == child.id() && said["bytes_per_second"].as_u64() > Some(0)
+    };
     wait_until("it converts", || {
-        let status = cli.run("status @volume --json").stdout;
-        let status: serde_json::Value = serde_json::from_slice(&status).unwrap_or_default();
-        status["bytes_per_second"].as_u64() > Some(0)
+        let entries = std::fs::read_dir(&sessions).into_iter().flatten().flatten();
+        let states = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("converting-"));
+        states.filter_map(|state| std::fs::read(state.path()).ok()).any(is_at_work)
     });
     child
 }
@@ -207,16 +213,34 @@ fn a_conversion_without_its_warden_comes_to_its_end_and_says_what_it_left() {
     assert_eq!(left_of_conversions(&cli), ["volume.keyway-journal"]);
 }
 
+/// A volume that stays in use: what serves it converts it.
 #[test]
-fn a_volume_that_stays_in_use_is_converted_in_no_sandbox_and_not_where_one_is_required() {
+fn who_converts_a_volume_that_is_in_use_is_confined_and_leaves_nothing() {
     let cli = Cli::new();
-    if !has_fuse() {
+    if !has_all(&cli) || !has_fuse() {
         return;
     }
-    cli.volume("volume");
-    let before = std::fs::read(cli.path("volume")).expect("it is there");
-    let words = format!("decrypt @volume {WITH} --yes --online --require-sandbox");
-    cli.fails(5, "missing", "a sandbox around the conversion of a volume that is in use", &words);
+    cli.keyway.secret("pw", cli_support::PASSWORD);
+    cli.ends(0, &format!("create @volume --size 16M --quick {WITH}"));
+    let before = cli.plain("volume");
+    let mut child = converting(&cli, "encrypt --reencrypt --online");
+    let pid = child.id().to_string();
+    let status = cli.json(0, "status");
+    assert_eq!(
+        status["volumes"][0]["sandbox"],
+        serde_json::json!({"role": "fuse", "missing": []}),
+        "{status}"
+    );
+    assert_confined(&pid, "encrypt --online");
+    cli.ends(0, "close @volume");
+    assert_eq!(child.wait().expect("it ends").code(), Some(1), "it goes on later");
+    assert_eq!(
+        left_of_conversions(&cli).len(),
+        2,
+        "the journal, and what says that there is something to go on with"
+    );
+    cli.ends(0, &format!("resume @volume {WITH} --require-sandbox"));
+    assert_eq!(left_of_conversions(&cli), [] as [&str; 0]);
+    assert!(cli.plain("volume") == before, "its content is another");
     cli.refused("usage", "--require-sandbox", "decrypt @volume --hardware --require-sandbox");
-    assert!(std::fs::read(cli.path("volume")).expect("it is there") == before, "it was touched");
 }

@@ -51,6 +51,8 @@ const EVERYWHERE: &[c_long] = &[
     libc::SYS_statx,
     libc::SYS_fstatfs,
     libc::SYS_readlinkat,
+    // A relative path is still told as a whole one.
+    libc::SYS_getcwd,
     libc::SYS_fsync,
     libc::SYS_fdatasync,
     libc::SYS_fallocate,
@@ -135,8 +137,8 @@ const CONTROL: &[c_long] = &[
     libc::SYS_shutdown,
 ];
 
-/// A warden that is there already is asked for what takes a path; a relative path is still told as a whole one.
-const WARDED: &[c_long] = &[libc::SYS_recvmsg, libc::SYS_getcwd];
+/// A warden that is there already is asked for what takes a path.
+const WARDED: &[c_long] = &[libc::SYS_recvmsg];
 
 /// Rings that were made before.
 const RINGS: &[c_long] = &[libc::SYS_io_uring_enter];

@@ -45,8 +45,8 @@ pub struct ConversionRequest {
     pub online: Option<Online>,
     /// The program that serves a volume while the tool of the file system in it makes that smaller.
     pub serving: Option<ServingProgram>,
-    /// What this process gives up before anything is converted; nothing if there is none, or while the volume is in use. The
-    /// program that serves is the warden then, which removes what is left at the end.
+    /// What this process gives up before anything is converted, or as soon as the volume can be used meanwhile; nothing if there
+    /// is none. The program that serves is the warden then, which removes what is left at the end.
     pub sandbox: Option<Sandbox>,
 }
 
