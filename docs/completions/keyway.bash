@@ -568,7 +568,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__decrypt)
-            opts="-v -q -h --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --journal --full-journal --skip-unreadable --limit --online --mount --dry-run --hardware --drive-hash --json --yes --verbose --quiet --progress --log --help"
+            opts="-v -q -h --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --journal --full-journal --skip-unreadable --limit --online --mount --require-sandbox --dry-run --hardware --drive-hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2072,7 +2072,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__encrypt)
-            opts="-v -q -h --format --cipher --hash --reencrypt --try-variants --grow --used-space-only --free-space --journal --full-journal --skip-unreadable --limit --online --mount --dry-run --password-file --password-fd --keyfile --pim --new-password-file --new-password-fd --new-keyfile --new-pim --to-go --recovery-file --no-recovery-password --no-password --startup-key-out --recovery-password --startup-key --tpm --pin-file --pin-fd --hardware --drive-hash --recovery-sheet --admin-password-file --admin-password-fd --leave-unlocked --single-user --json --yes --verbose --quiet --progress --log --help"
+            opts="-v -q -h --format --cipher --hash --reencrypt --try-variants --grow --used-space-only --free-space --journal --full-journal --skip-unreadable --limit --online --mount --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --new-password-file --new-password-fd --new-keyfile --new-pim --to-go --recovery-file --no-recovery-password --no-password --startup-key-out --recovery-password --startup-key --tpm --pin-file --pin-fd --hardware --drive-hash --recovery-sheet --admin-password-file --admin-password-fd --leave-unlocked --single-user --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4352,7 +4352,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__resume)
-            opts="-v -q -h --try-variants --full-journal --skip-unreadable --limit --online --mount --dry-run --password-file --password-fd --keyfile --pim --new-password-file --new-password-fd --new-keyfile --new-pim --recovery-password --startup-key --tpm --pin-file --pin-fd --journal --json --yes --verbose --quiet --progress --log --help"
+            opts="-v -q -h --try-variants --full-journal --skip-unreadable --limit --online --mount --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --new-password-file --new-password-fd --new-keyfile --new-pim --recovery-password --startup-key --tpm --pin-file --pin-fd --journal --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -6,6 +6,7 @@ use crate::dry_run::DryRunArgs;
 use crate::failure::Failure;
 use crate::output::{Output, bytes, pairs};
 use crate::session_words;
+use crate::unlock_args::SandboxArgs;
 use crate::words::said;
 use keyway::conversion::{self, ConversionRequest, Description, Details, Online};
 use keyway::session::{by_ourselves, mount_point};
@@ -38,27 +39,27 @@ pub(crate) struct HowArgs {
     #[arg(long, value_name = "FOLDER", requires = "online")]
     mount: Option<PathBuf>,
     #[command(flatten)]
+    confined: SandboxArgs,
+    #[command(flatten)]
     pub(crate) dry: DryRunArgs,
 }
 
 impl HowArgs {
     /// Has the conversion looked at, and carried out or, with `--dry-run`, shown.
     pub(crate) fn carry_out(&self, mut request: ConversionRequest, out: Output) -> Result<(), Failure> {
-        request.journal.clone_from(&self.journal);
-        request.skip_unreadable.clone_from(&self.skip_unreadable);
+        (request.journal, request.skip_unreadable) = (self.journal.clone(), self.skip_unreadable.clone());
         (request.full_journal, request.limit) = (self.full_journal, self.limit);
         request.serving = Some(session_words::serving());
+        request.sandbox = Some(keyway::Sandbox::new(self.confined.require_sandbox));
         if self.online {
             let mountpoint = self.mount.as_deref().map(mount_point).transpose()?;
-            let way = by_ourselves(mountpoint.is_some())?;
-            request.online = Some(Online::new(way.attachment, mountpoint));
+            request.online = Some(Online::new(by_ourselves(mountpoint.is_some())?.attachment, mountpoint));
         }
         out.must_be_heard(request.told_once())?;
         let conversion = conversion::plan(&request, &crate::asking::Terminal)?;
         let unread = conversion.plan.unread_by_windows();
         unread.iter().for_each(|kind| out.warn(&said("conversion unread", &json!({"filesystem": kind}))));
-        let question = conversion_words::question(&conversion.plan);
-        if !self.dry.go_on(&conversion.plan, question.as_deref(), out)? {
+        if !self.dry.go_on(&conversion.plan, conversion_words::question(&conversion.plan).as_deref(), out)? {
             return Ok(());
         }
         let outcome = conversion.run(&crate::asking::Terminal, &Told::new(&request, out))?;

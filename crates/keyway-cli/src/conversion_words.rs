@@ -2,8 +2,7 @@
 
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, bytes, pairs};
-use crate::progress::Progress;
-use crate::progress::SearchBar;
+use crate::progress::{Progress, SearchBar, StandardError};
 use crate::session_words;
 use crate::words::said;
 use keyway::conversion::{
@@ -35,7 +34,7 @@ pub(crate) struct Told<'a> {
 
 impl<'a> Told<'a> {
     pub(crate) fn new(of: &'a ConversionRequest, out: Output) -> Self {
-        Self { of, out, bar: OnceLock::new(), search: SearchBar::new(crate::progress::StandardError) }
+        Self { of, out, bar: OnceLock::new(), search: SearchBar::new(StandardError) }
     }
 }
 

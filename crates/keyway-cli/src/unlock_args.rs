@@ -208,10 +208,10 @@ struct NarrowArgs {
 }
 
 /// The option of verbs whose process gives up what it doesn't need.
-#[derive(clap::Args, Debug, Clone, Copy)]
+#[derive(clap::Args, Debug, Clone, Copy, Default)]
 pub(crate) struct SandboxArgs {
     /// Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)
-    #[arg(long, display_order = 903)]
+    #[arg(long, display_order = 903, help_heading = None::<&str>)]
     pub(crate) require_sandbox: bool,
 }
 

@@ -187,8 +187,12 @@ const CLAIMS: &[(&str, &str)] = &[
     ),
     ("`doctor` says under `sandbox`", "doctor_says_what_it_would_choose"),
     (
-        "With `--require-sandbox` they refuse",
-        "who_reads_a_volume_for_somebody_is_confined_when_the_first_byte_comes",
+        "`encrypt`, `decrypt` and `resume` do so before the first",
+        "who_converts_a_volume_is_confined_until_it_is_through_and_leaves_nothing",
+    ),
+    (
+        "With `--require-sandbox` all of them refuse",
+        "who_converts_a_volume_that_is_in_use_is_confined_and_leaves_nothing",
     ),
     ("What is in a volume is not read or changed", "what_is_open_is_neither_read_nor_changed_beside_it"),
     (

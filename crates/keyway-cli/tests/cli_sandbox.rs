@@ -4,11 +4,11 @@
 mod cli_support;
 
 use cli_support::{Cli, has_fuse};
-use keyway_testkit::{leave_out, wait_until};
+use keyway_testkit::{leave_out, require_tool, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::Read;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 const WITH: &str = "--password-file @pw --pim 1";
 
@@ -129,4 +129,118 @@ fn who_reads_a_volume_for_somebody_is_confined_when_the_first_byte_comes() {
     out.read_to_end(&mut rest).expect("the others");
     assert!(cat.wait().expect("it ends").success());
     assert!(rest.len() > 512 << 10, "{}", rest.len());
+}
+
+/// Starts a slow conversion of `@volume`, and waits until its first segments are converted.
+fn converting(cli: &Cli, words: &str) -> Child {
+    let words = cli.words(&format!("{words} @volume {WITH} --limit 1 --require-sandbox --yes"));
+    let child = cli.command(words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let sessions = cli.keyway.runtime_folder().join("sessions");
+    // What it says of itself; what is there before may be an earlier one's.
+    let is_at_work = |text: Vec<u8>| {
+        let said: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+        said["pid"] == child.id() && said["bytes_per_second"].as_u64() > Some(0)
+    };
+    wait_until("it converts", || {
+        let entries = std::fs::read_dir(&sessions).into_iter().flatten().flatten();
+        let states = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("converting-"));
+        states.filter_map(|state| std::fs::read(state.path()).ok()).any(is_at_work)
+    });
+    child
+}
+
+/// What is left of conversions in the folder of this user's sessions, and beside the volume.
+fn left_of_conversions(cli: &Cli) -> Vec<String> {
+    let folders = [cli.keyway.runtime_folder().join("sessions"), cli.keyway.folder().to_owned()];
+    let entries = folders.into_iter().flat_map(|folder| std::fs::read_dir(folder).expect("it is there"));
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with("converting-") || name.ends_with("-journal")).collect()
+}
+
+/// It holds the keys of two volumes, and writes all of a drive.
+#[test]
+fn who_converts_a_volume_is_confined_until_it_is_through_and_leaves_nothing() {
+    let cli = Cli::new();
+    if !has_all(&cli) || require_tool("mkfs.fat").is_none() {
+        return;
+    }
+    cli.keyway.secret("pw", cli_support::PASSWORD);
+    cli.ends(0, &format!("create @volume --size 16M --quick --filesystem fat {WITH}"));
+    let before = cli.plain("volume");
+    let mut child = converting(&cli, "encrypt --reencrypt --cipher serpent");
+    assert_confined(&child.id().to_string(), "encrypt");
+    let paused = cli.json(0, "pause @volume");
+    assert_eq!(child.wait().expect("it ends").code(), Some(1), "{paused}");
+    assert_eq!(
+        left_of_conversions(&cli).len(),
+        2,
+        "the journal, and what says that there is something to go on with"
+    );
+    // Another process goes on, and comes to an end.
+    let mut child = converting(&cli, "resume");
+    assert_confined(&child.id().to_string(), "resume");
+    kill_process(Pid::from_child(&child), Signal::TERM).expect("ours");
+    assert_eq!(child.wait().expect("it ends").code(), Some(1));
+    cli.ends(0, &format!("resume @volume {WITH} --require-sandbox"));
+    assert_eq!(left_of_conversions(&cli), [] as [&str; 0]);
+    assert!(cli.plain("volume") == before, "its content is another");
+    // All the ways that there are, with and without a journal's file.
+    cli.ends(0, &format!("decrypt @volume {WITH} --require-sandbox --yes"));
+    cli.ends(0, &format!("encrypt @volume {WITH} --require-sandbox --grow --journal @other-journal --yes"));
+    assert_eq!(left_of_conversions(&cli), [] as [&str; 0]);
+    // Behind the file system is what nobody has written.
+    assert!(cli.plain("volume").starts_with(&before[..15 << 20]), "its content is another");
+}
+
+#[test]
+fn a_conversion_without_its_warden_comes_to_its_end_and_says_what_it_left() {
+    let cli = Cli::new();
+    if !has_all(&cli) {
+        return;
+    }
+    cli.keyway.secret("pw", cli_support::PASSWORD);
+    cli.ends(0, &format!("create @volume --size 8M --quick {WITH}"));
+    let before = cli.plain("volume");
+    let child = converting(&cli, "encrypt --reencrypt");
+    kill_process(warden(&child.id().to_string()), Signal::KILL).expect("ours");
+    let done = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(0), "{said}");
+    assert!(said.contains("is not needed any more, and could not be removed"), "{said}");
+    assert!(cli.plain("volume") == before, "its content is another");
+    // Who is called next clears up what says how far it is; the journal is the person's.
+    cli.json(0, "status");
+    assert_eq!(left_of_conversions(&cli), ["volume.keyway-journal"]);
+}
+
+/// A volume that stays in use: what serves it converts it.
+#[test]
+fn who_converts_a_volume_that_is_in_use_is_confined_and_leaves_nothing() {
+    let cli = Cli::new();
+    if !has_all(&cli) || !has_fuse() {
+        return;
+    }
+    cli.keyway.secret("pw", cli_support::PASSWORD);
+    cli.ends(0, &format!("create @volume --size 16M --quick {WITH}"));
+    let before = cli.plain("volume");
+    let mut child = converting(&cli, "encrypt --reencrypt --online");
+    let pid = child.id().to_string();
+    let status = cli.json(0, "status");
+    assert_eq!(
+        status["volumes"][0]["sandbox"],
+        serde_json::json!({"role": "fuse", "missing": []}),
+        "{status}"
+    );
+    assert_confined(&pid, "encrypt --online");
+    cli.ends(0, "close @volume");
+    assert_eq!(child.wait().expect("it ends").code(), Some(1), "it goes on later");
+    assert_eq!(
+        left_of_conversions(&cli).len(),
+        2,
+        "the journal, and what says that there is something to go on with"
+    );
+    cli.ends(0, &format!("resume @volume {WITH} --require-sandbox"));
+    assert_eq!(left_of_conversions(&cli), [] as [&str; 0]);
+    assert!(cli.plain("volume") == before, "its content is another");
+    cli.refused("usage", "--require-sandbox", "decrypt @volume --hardware --require-sandbox");
 }

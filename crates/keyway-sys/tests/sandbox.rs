@@ -4,13 +4,15 @@
 
 use keyway_sys::sandbox::{Role, enter_role, give_up_paths, missing_layers};
 use keyway_testkit::leave_out;
-use rustix::fs::{AtFlags, CWD, Mode};
+use rustix::fs::{AtFlags, CWD, FallocateFlags, FlockOperation, Mode};
+use rustix::net::{AddressFamily, RecvAncillaryBuffer, RecvFlags, SendFlags, SocketFlags, SocketType};
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -43,6 +45,12 @@ struct Place {
     port: u16,
     /// A socket that is not connected yet.
     socket: OwnedFd,
+    /// One that takes any address.
+    datagrams: UdpSocket,
+    /// What is converted: open to be written.
+    medium: File,
+    /// Both ends of a connection to somebody who is asked.
+    asked: [OwnedFd; 2],
 }
 
 type Attempt = fn(&Place) -> io::Result<()>;
@@ -213,11 +221,41 @@ fn still_works(role: Role, open: &File, at: &Place) -> io::Result<()> {
             assert!(may_not.iter().all(Result::is_err), "it only reads");
             Ok(())
         }
-        _ => {
-            assert!(read(&at.folder.join("given")).is_err(), "{role:?} reads");
-            File::create(at.folder.join("made")).map_or(Ok(()), |_| Err(io::ErrorKind::AlreadyExists.into()))
-        }
+        Role::Convert => converts(at).and_then(|()| opens_nothing(role, at)),
+        _ => opens_nothing(role, at),
     }
+}
+
+fn opens_nothing(role: Role, at: &Place) -> io::Result<()> {
+    assert!(read(&at.folder.join("given")).is_err(), "{role:?} reads");
+    File::create(at.folder.join("made")).map_or(Ok(()), |_| Err(io::ErrorKind::AlreadyExists.into()))
+}
+
+/// What a conversion does to what is open, until it is through, is paused or fails.
+fn converts(at: &Place) -> io::Result<()> {
+    let (medium, [one, other]) = (&at.medium, &at.asked);
+    rustix::fs::fallocate(medium, FallocateFlags::empty(), 0, 8192)?;
+    std::thread::scope(|scope| {
+        let written = [0, 4096].map(|at| scope.spawn(move || medium.write_all_at(&[7; 4096], at)));
+        written.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
+    })?;
+    medium.sync_data()?;
+    medium.sync_all()?;
+    medium.set_len(4096)?;
+    let mut back = [0; 4096];
+    medium.read_exact_at(&mut back, 0)?;
+    assert!(medium.metadata()?.len() == 4096 && back == [7; 4096]);
+    rustix::fs::flock(medium, FlockOperation::NonBlockingLockExclusive)?;
+    assert!(at.folder.canonicalize()?.is_dir() && std::path::absolute("relative")?.is_absolute());
+    assert_eq!(rustix::net::send(one, &[1], SendFlags::NOSIGNAL)?, 1);
+    let mut byte = [0];
+    let into = &mut [io::IoSliceMut::new(&mut byte)];
+    let mut none = RecvAncillaryBuffer::default();
+    assert_eq!(rustix::net::recvmsg(other, into, &mut none, RecvFlags::CMSG_CLOEXEC)?.bytes, 1);
+    let to = std::net::SocketAddr::from(([127, 0, 0, 1], at.port));
+    let sent = at.datagrams.send_to(&[1], to);
+    assert!(sent.is_err(), "it sends to whom it likes");
+    Ok(())
 }
 
 /// The process in which the exploit is planted: this test program, started anew by the test below.
@@ -225,12 +263,24 @@ fn still_works(role: Role, open: &File, at: &Place) -> io::Result<()> {
 fn planted() {
     let Ok(attempt) = std::env::var(ATTEMPT) else { return };
     let given = |name| std::env::var(name).expect("the parent said so");
-    let socket = rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None);
+    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None);
+    let asked =
+        rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
+    let medium = Path::new(&given(FOLDER)).with_file_name("medium");
     let at = Place {
         folder: given(FOLDER).into(),
         victim: given(VICTIM).parse().expect("a number"),
         port: given(PORT).parse().expect("a number"),
         socket: socket.expect("sockets"),
+        datagrams: UdpSocket::bind("127.0.0.1:0").expect("a port"),
+        medium: OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(medium)
+            .expect("room"),
+        asked: asked.expect("sockets").into(),
     };
     mapped(&at);
     let open = File::open(beside(&at, "volume.hc")).expect("it is there");

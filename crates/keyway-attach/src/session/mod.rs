@@ -63,7 +63,7 @@ pub use sandbox::{Sandbox, SandboxState};
 pub use serve::{hand_over, run};
 pub use stale::{clean_stale, clean_stale_and_tell, clean_stale_before, killed, waiting, waiting_named};
 pub use state::{Buffers, SessionState, SessionStatus};
-pub use warden::warden;
+pub use warden::{OwnFile, Removal, warden};
 
 use crate::{AttachError, SilentProcess};
 use control::{Answer, Request, ask};

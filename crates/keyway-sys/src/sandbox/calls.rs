@@ -51,6 +51,8 @@ const EVERYWHERE: &[c_long] = &[
     libc::SYS_statx,
     libc::SYS_fstatfs,
     libc::SYS_readlinkat,
+    // A relative path is still told as a whole one.
+    libc::SYS_getcwd,
     libc::SYS_fsync,
     libc::SYS_fdatasync,
     libc::SYS_fallocate,
@@ -135,6 +137,9 @@ const CONTROL: &[c_long] = &[
     libc::SYS_shutdown,
 ];
 
+/// A warden that is there already is asked for what takes a path.
+const WARDED: &[c_long] = &[libc::SYS_recvmsg];
+
 /// Rings that were made before.
 const RINGS: &[c_long] = &[libc::SYS_io_uring_enter];
 
@@ -189,6 +194,7 @@ pub(super) fn of(role: Role) -> Vec<Call> {
         Role::Volume => &[],
         Role::CopyIn => &[&[libc::SYS_openat]],
         Role::CopyOut => &[FOLDER],
+        Role::Convert => &[WARDED],
         Role::Fuse => &[CONTROL, RINGS],
         Role::Network => &[CONTROL],
         Role::VhostUser => &[CONTROL, EVENTS, EVENTS_OLD],
@@ -206,6 +212,10 @@ pub(super) fn of(role: Role) -> Vec<Call> {
         // Its own limits, of which the C library asks.
         Call(libc::SYS_prlimit64, Only::OneOf(0, &[0])),
     ]);
+    if role == Role::Convert {
+        // To whom the socket is connected: an address has a length.
+        calls.push(Call(libc::SYS_sendto, Only::OneOf(5, &[0])));
+    }
     if role == Role::Network {
         calls.push(Call(libc::SYS_socket, Only::OneOf(0, NETLINK)));
     }

@@ -26,6 +26,8 @@ pub enum Role {
     CopyIn,
     /// The same, and makes files in one folder.
     CopyOut,
+    /// Converts a medium under a journal, both of which are open, and asks a warden that is there already.
+    Convert,
     /// Answers the kernel's FUSE requests, over rings that are there already.
     Fuse,
     /// Serves connections to a socket that it listens at.
@@ -36,8 +38,15 @@ pub enum Role {
 
 impl Role {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Volume, Self::CopyIn, Self::CopyOut, Self::Fuse, Self::Network, Self::VhostUser];
+    pub const ALL: [Self; 7] = [
+        Self::Volume,
+        Self::CopyIn,
+        Self::CopyOut,
+        Self::Convert,
+        Self::Fuse,
+        Self::Network,
+        Self::VhostUser,
+    ];
 
     /// Its word.
     pub const fn name(self) -> &'static str {
@@ -45,6 +54,7 @@ impl Role {
             Self::Volume => "volume",
             Self::CopyIn => "copy-in",
             Self::CopyOut => "copy-out",
+            Self::Convert => "convert",
             Self::Fuse => "fuse",
             Self::Network => "network",
             Self::VhostUser => "vhost-user",

@@ -1,5 +1,6 @@
 //! Conversions of volumes that stay in use: attached before they begin, and served while they go on.
 
+use super::confined;
 use super::ending::{forget, interrupted, outcome, tell_of_kept};
 use super::job::Prepared;
 use super::lost_sectors::LostList;
@@ -31,6 +32,11 @@ pub(super) fn carry_out(
     let mut conversion = planned.conversion(&*store, file.map(JournalFile::store), true).map_err(&failed)?;
     conversion.lost = lost.map(|list| list as _);
     let watch = Watch::new((&request.path, file.map(JournalFile::path)), None, request.limit)?;
+    if let Err(error) = confined::prepare(request, file, &watch) {
+        drop((conversion, watch));
+        journal.filter(JournalFile::is_new).into_iter().for_each(|journal| forget(journal, progress));
+        return Err(error);
+    }
     let begun = planned.begin_in_use(&conversion, &store).map_err(&failed)?;
     let was_in_use = begun.is_some();
     let stopped = match begun {
@@ -87,7 +93,7 @@ fn serve(
         credentials: None,
         users: LocalUsers::Own,
         cache: false,
-        sandbox: None,
+        sandbox: confined::around_session(request),
     };
     let convert = || -> Result<Stopped, ConvertError> {
         let done = conversion.run_in_use(reached, &live, &watch);
@@ -100,7 +106,7 @@ fn serve(
     };
     let (served, converted) = std::thread::scope(|scope| {
         let mut converting = None;
-        // It begins when the session answers to signals: threads that are there before it does not reach.
+        // It begins when the session answers to signals, and is in its sandbox: threads that are there before neither reaches.
         let served = session::run(Arc::new(device), attach, |state| {
             progress.note(&Note::Attached(state));
             converting = Some(scope.spawn(convert));

@@ -39,6 +39,7 @@
 
 mod bitlocker;
 mod claim;
+mod confined;
 mod cross_format;
 mod ending;
 mod examined;

@@ -2,6 +2,7 @@
 
 use crate::create::{ProtectorOptions, method};
 use crate::error::{Error, Misuse, about};
+use crate::sandbox::Sandbox;
 use crate::secrets::{PasswordSource, SecretFrom, Sources, Subject, one_standard_input};
 use crate::session::ServingProgram;
 use crate::shown::for_shell;
@@ -44,6 +45,9 @@ pub struct ConversionRequest {
     pub online: Option<Online>,
     /// The program that serves a volume while the tool of the file system in it makes that smaller.
     pub serving: Option<ServingProgram>,
+    /// What this process gives up before anything is converted, or as soon as the volume can be used meanwhile; nothing if there
+    /// is none. The program that serves is the warden then, which removes what is left at the end.
+    pub sandbox: Option<Sandbox>,
 }
 
 /// What shall become of a file system or volume.
@@ -130,6 +134,7 @@ impl ConversionRequest {
             limit: None,
             online: None,
             serving: None,
+            sandbox: None,
         }
     }
 

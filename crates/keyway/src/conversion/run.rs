@@ -1,5 +1,6 @@
 //! A conversion that was looked at, and is carried out.
 
+use super::confined;
 use super::ending::{forget, interrupted, outcome, tell_of_kept};
 use super::examined::Examined;
 use super::free_room;
@@ -39,8 +40,9 @@ pub struct Conversion {
 ///
 /// # Errors
 /// The file or device can't be written, or somebody uses it; what was asked for can't be had, or not together; there is
-/// no room; the file system is damaged.
+/// no room; the file system is damaged; a sandbox is required that the kernel does not have.
 pub fn plan(request: &ConversionRequest, secrets: &dyn Secrets) -> Result<Conversion, Error> {
+    confined::check(request)?;
     let medium = Examined::of(request)?;
     one_standard_input([&request.sources.password])?;
     one_standard_input([&request.new])?;
@@ -155,9 +157,16 @@ fn carry_out(
     let conversion = planned.conversion(&*store, file.map(JournalFile::store), false);
     let mut conversion = conversion.map_err(|e| request.said(e))?;
     conversion.lost = lost.map(|list| list as _);
+    // Whoever stops it from now on is heard.
     progress.stage(Stage::Converting(planned.kind()));
     let far = |done, total| progress.at(done, total);
     let watch = Watch::new((&request.path, file.map(JournalFile::path)), Some(&far), request.limit)?;
+    if let Err(error) = confined::enter(request, file, &watch) {
+        // Nothing was converted: of what is new nothing is left.
+        drop((conversion, watch));
+        journal.filter(JournalFile::is_new).into_iter().for_each(|journal| forget(journal, progress));
+        return Err(error);
+    }
     let began = Instant::now();
     let stopped = planned.run(&conversion, &watch);
     let (before, reached) = watch.reached();

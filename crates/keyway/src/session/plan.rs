@@ -141,14 +141,8 @@ impl SessionPlan {
     /// # Errors
     /// It is not, and must be.
     pub(super) fn sandbox(&self) -> Result<Option<Sandbox>, AttachError> {
-        let program = self.program.as_ref().and_then(|by| by.warden.as_ref().map(|warden| (by, warden)));
-        match program {
-            Some((ServingProgram { program, name, arguments, .. }, warden)) => Ok(Some(Sandbox {
-                program: program.clone(),
-                name: name.clone(),
-                arguments: arguments.iter().chain([warden]).cloned().collect(),
-                required: self.require_sandbox,
-            })),
+        match self.program.as_ref().and_then(|program| program.confining(self.require_sandbox)) {
+            Some(sandbox) => Ok(Some(sandbox)),
             None if self.require_sandbox => Err(AttachError::Missing {
                 what: "a program that confines the one that serves".into(),
                 advice: Advice::NewerKernelForSandbox,

@@ -1,6 +1,7 @@
 //! The program that serves volumes in processes of its own.
 
 use keyway_attach::path_text;
+use keyway_attach::session::Sandbox;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -35,5 +36,11 @@ impl ServingProgram {
     #[must_use]
     pub fn confined_by(self, argument: impl Into<OsString>) -> Self {
         Self { warden: Some(argument.into()), ..self }
+    }
+
+    /// How it confines another process; `None` where it does not.
+    pub(crate) fn confining(&self, required: bool) -> Option<Sandbox> {
+        let arguments = self.arguments.iter().chain([self.warden.as_ref()?]).cloned().collect();
+        Some(Sandbox { program: self.program.clone(), name: self.name.clone(), arguments, required })
     }
 }

@@ -6,14 +6,17 @@
 use super::error::ConversionError;
 use crate::error::Error;
 use crate::shown::for_shell;
+use keyway_attach::AttachError;
+use keyway_attach::session::{OwnFile, Removal};
 use keyway_convert::SlotTable;
 use keyway_error::{Kind, explain_io};
 use keyway_store::{Caching, FileStore, OpenMode, Store};
 use rustix::fs::{AtFlags, FallocateFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsString;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// What every record begins with; the conversion's identifier follows on 16 bytes (`keyway_convert::Journal`).
 const RECORD: &[u8] = b"KEYWAY-JOURNAL";
@@ -27,6 +30,10 @@ pub(crate) struct JournalFile {
     /// The file itself, whatever becomes of the path.
     node: OwnedFd,
     store: FileStore,
+    /// This process has made it.
+    new: bool,
+    /// Who removes it, where this process has no paths any more.
+    removal: OnceLock<Removal>,
 }
 
 /// A journal's file that there is, and has not been opened.
@@ -95,7 +102,7 @@ impl JournalFile {
             return Err(failed(e).into());
         }
         let (path, node) = (path.to_owned(), made);
-        Node { path, folder, name, node }.open(OpenMode::ReadWrite)
+        Ok(Self { new: true, ..Node { path, folder, name, node }.open(OpenMode::ReadWrite)? })
     }
 
     /// Finds the file of the conversion `id` of that volume, to read: where `named` says, or beside the volume. `made_as`
@@ -116,7 +123,7 @@ impl JournalFile {
 
     /// The same file, to be written, and claimed: nobody else goes on with the conversion.
     pub(crate) fn for_writing(self) -> Result<Self, Error> {
-        let Self { path, folder, name, node, store } = self;
+        let Self { path, folder, name, node, store, .. } = self;
         drop(store);
         Node { path, folder, name, node }.open(OpenMode::ReadWrite)
     }
@@ -136,6 +143,14 @@ impl JournalFile {
     /// # Errors
     /// Somebody has put another file there, or the system refuses.
     pub(crate) fn remove(self) -> Result<(), Error> {
+        if let Some(removal) = self.removal.get() {
+            return removal.carry_out().map_err(|e| match e {
+                AttachError::Io { source, .. } if !has_ended(&source) => {
+                    Error::system("remove", &self.path, source)
+                }
+                other => other.into(),
+            });
+        }
         let there = rustix::fs::statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW);
         let removed = rustix::fs::fstat(&self.node).and_then(|node| match there {
             Ok(there) if same(&there, &node) => {
@@ -145,6 +160,21 @@ impl JournalFile {
             Err(e) => Err(e),
         });
         removed.map_err(|e| Error::system("remove", &self.path, e.into()))
+    }
+
+    /// Whether this process has made it.
+    pub(crate) fn is_new(&self) -> bool {
+        self.new
+    }
+
+    /// As what it is removed by another process.
+    pub(crate) fn own_file(&self) -> Result<OwnFile, Error> {
+        OwnFile::of(&self.path, self.node.as_fd()).map_err(|e| Error::system("look at", &self.path, e))
+    }
+
+    /// That one removes it when it is needed no more.
+    pub(crate) fn be_removed_by(&self, removal: Removal) {
+        let _ = self.removal.set(removal);
     }
 
     /// Whether any of its records is that conversion's.
@@ -216,7 +246,7 @@ impl Node {
         // The file that was looked at, whatever is at its path by now.
         let same = PathBuf::from(format!("/proc/self/fd/{}", node.as_raw_fd()));
         let store = FileStore::open_as(&same, &path, mode, Caching::Direct)?;
-        Ok(JournalFile { path, folder, name, node, store })
+        Ok(JournalFile { path, folder, name, node, store, new: false, removal: OnceLock::new() })
     }
 }
 
@@ -240,6 +270,12 @@ fn is_in_memory(path: &Path) -> bool {
 /// The path, whatever folder is the current one.
 pub(crate) fn absolute(path: &Path) -> Result<PathBuf, Error> {
     std::path::absolute(path).map_err(|e| Error::system("find", path, e))
+}
+
+/// Whether it is the process that was asked which failed, and not what it did.
+fn has_ended(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
 }
 
 fn same(one: &Stat, other: &Stat) -> bool {

@@ -5,16 +5,17 @@
 
 use super::error::ConversionError;
 use crate::error::Error;
-use keyway_attach::session;
+use keyway_attach::session::{self, OwnFile, Removal};
 use keyway_convert::{ConvertError, Progress};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata, OpenOptions};
 use std::ops::ControlFlow;
+use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// How much a conversion may be ahead of its limit's even pace.
@@ -74,6 +75,10 @@ pub(crate) struct Watch<'a> {
     /// Bytes a second.
     limit: Option<u64>,
     stopped: AtomicBool,
+    /// When this process started: later it may have no paths to ask by.
+    started: u64,
+    /// Who removes the state file then.
+    removal: OnceLock<Removal>,
 }
 
 struct State {
@@ -121,7 +126,20 @@ impl<'a> Watch<'a> {
             free: Instant::now(),
         };
         let (state, node, stopped) = (Mutex::new(state), node_of(path), AtomicBool::new(false));
-        Ok(Self { observer, state, path, node, journal, limit, stopped })
+        let started = session::started(std::process::id()).unwrap_or_default();
+        Ok(Self { observer, state, path, node, journal, limit, stopped, started, removal: OnceLock::new() })
+    }
+
+    /// Its file, as what it is removed by another process.
+    pub(crate) fn own_file(&self) -> Result<Option<OwnFile>, Error> {
+        let state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Some((file, path)) = &state.file else { return Ok(None) };
+        OwnFile::of(path, file.as_fd()).map(Some).map_err(|e| Error::system("look at", path, e))
+    }
+
+    /// That one removes it when the conversion is through.
+    pub(crate) fn be_removed_by(&self, removal: Removal) {
+        let _ = self.removal.set(removal);
     }
 
     /// Has the conversion pause.
@@ -139,7 +157,7 @@ impl<'a> Watch<'a> {
         let speed = speed(done.saturating_sub(state.from.unwrap_or(done)), state.began.elapsed());
         let running = Running {
             pid: rustix::process::getpid().as_raw_nonzero().get(),
-            pid_started: session::started(std::process::id()).unwrap_or_default(),
+            pid_started: self.started,
             volume: self.path.to_owned(),
             journal: self.journal.map(Path::to_owned),
             node: self.node,
@@ -201,7 +219,11 @@ impl Drop for Watch<'_> {
             let (reached, total) = (state.reached, state.total);
             self.tell(&mut state, reached, total);
         } else if let Some((_, path)) = state.file.take() {
-            let _ = std::fs::remove_file(path);
+            // What stays the next command clears away.
+            match self.removal.get() {
+                Some(removal) => drop(removal.carry_out()),
+                None => drop(std::fs::remove_file(path)),
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The warden's side: it hears once what there is to take down, and then one byte at a time which of that.
 
 use super::answer::{Done, LONGEST};
-use super::record::{Action, Record};
+use super::files::Told;
 use crate::AttachError;
 use crate::session::signals::ENDS;
 use rustix::io::{Errno, IoSlice};
@@ -32,18 +32,18 @@ fn serve(asks: BorrowedFd<'_>) -> Result<(), AttachError> {
     let mut told = vec![0; LONGEST];
     let len = hear(asks, &mut told)?;
     let told = told.get(..len).unwrap_or_default();
-    let mut record: Record = serde_json::from_slice(told).map_err(|e| not_asked(e.into()))?;
+    let mut told: Told = serde_json::from_slice(told).map_err(|e| not_asked(e.into()))?;
     answer(asks, &Ok(None))?;
     // A byte, and room to see that there were more.
     let mut message = [0; 2];
     loop {
-        let action = match (hear(asks, &mut message)?, message) {
+        let done = match (hear(asks, &mut message)?, message) {
             (0, _) => return Ok(()),
-            (1, [number, _]) => Action::numbered(number),
+            (1, [number, _]) => told.perform(number),
             _ => None,
         };
-        let Some(action) = action else { return Err(not_asked(io::ErrorKind::InvalidData.into())) };
-        answer(asks, &record.perform(action))?;
+        let Some(done) = done else { return Err(not_asked(io::ErrorKind::InvalidData.into())) };
+        answer(asks, &done)?;
     }
 }
 
@@ -84,6 +84,7 @@ fn not_asked(e: io::Error) -> AttachError {
 
 #[cfg(test)]
 mod tests {
+    use super::super::record::Action;
     use super::*;
     use rustix::net::{AddressFamily, SocketFlags, SocketType, send, socketpair};
     use std::os::fd::OwnedFd;

@@ -1,7 +1,7 @@
 //! The side of the process that serves: starts its warden, and asks it.
 
 use super::answer::{Done, LONGEST};
-use super::record::{Action, Record};
+use super::record::Action;
 use crate::AttachError;
 use crate::session::sandbox::Sandbox;
 use rustix::io::{Errno, IoSliceMut};
@@ -9,6 +9,7 @@ use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketFlags, SocketType,
     recvmsg, send, socketpair,
 };
+use serde::Serialize;
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
@@ -22,9 +23,9 @@ pub(in crate::session) struct Warden {
 }
 
 impl Warden {
-    /// Starts it, and tells it what there is to take down. From then on this process need not open anything for that.
-    pub(in crate::session) fn start(by: &Sandbox, record: &Record) -> Result<Self, AttachError> {
-        let fail = |e: io::Error| AttachError::io("start the warden of the session", e);
+    /// Starts it, and tells it what there is to take down, or to remove. From then on this process need not open anything for that.
+    pub(in crate::session) fn start(by: &Sandbox, record: &impl Serialize) -> Result<Self, AttachError> {
+        let fail = |e: io::Error| AttachError::io("start the warden", e);
         let (to, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(|e| fail(e.into()))?;
         // It outlives Ctrl-C, and holds none of the streams that somebody may read to their end.
@@ -49,9 +50,14 @@ impl Warden {
     /// Has it do something.
     ///
     /// # Errors
-    /// As [`Record::perform`]; or it is gone.
+    /// As [`Record::perform`](super::Record::perform); or it is gone.
     pub(in crate::session) fn ask(&self, action: Action) -> Result<Option<File>, AttachError> {
-        self.send(&[action as u8]).map_err(gone)?;
+        self.ask_for(action as u8)
+    }
+
+    /// The same by a number of what it was told.
+    pub(super) fn ask_for(&self, number: u8) -> Result<Option<File>, AttachError> {
+        self.send(&[number]).map_err(gone)?;
         self.answer()
     }
 
@@ -89,5 +95,5 @@ impl Warden {
 }
 
 fn gone(e: io::Error) -> AttachError {
-    AttachError::io("speak with the warden of the session", e)
+    AttachError::io("speak with the warden", e)
 }

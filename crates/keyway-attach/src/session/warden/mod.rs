@@ -4,12 +4,17 @@
 //! The warden is a program of its own, started when everything is attached. What there is to take down it is told once,
 //! before the other process parses anything that others wrote; from then on a message is one byte, the number of an
 //! [`Action`]. So the worst that somebody can ask of it who has taken the other process over is to close the volume.
+//!
+//! What a conversion needs at its end is the same on a smaller scale: a warden that has been told of two files, and removes
+//! them ([`Removal`]).
 
 mod answer;
 mod asked;
 mod client;
+mod files;
 mod record;
 
 pub use asked::warden;
 pub(super) use client::Warden;
+pub use files::{OwnFile, Removal};
 pub(super) use record::{Action, OwnSocket, Record};

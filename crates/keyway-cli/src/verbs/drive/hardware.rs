@@ -12,7 +12,7 @@ use keyway::secrets::PasswordSource;
 pub(crate) struct HardwareArgs {
     /// Have the drive do it, which encrypts by itself (TCG Opal): at once, whatever is on it. DEVICE is the whole
     /// drive
-    #[arg(long, help_heading = "Drive", conflicts_with_all = ["journal", "limit", "keyfile", "pim"])]
+    #[arg(long, help_heading = "Drive", conflicts_with_all = ["journal", "limit", "require_sandbox", "keyfile", "pim"])]
     hardware: bool,
     /// How the password becomes what the drive is told: sedutil, sedutil-sha512 or plain (see `keyway drive`)
     #[arg(long, value_name = "HOW", default_value_t, help_heading = "Drive", requires = "hardware")]
