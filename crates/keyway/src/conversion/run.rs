@@ -155,6 +155,11 @@ fn carry_out(
     progress.stage(Stage::Converting(planned.kind()));
     let far = |done, total| progress.at(done, total);
     let watch = Watch::new((&request.path, file.map(JournalFile::path)), Some(&far), request.limit)?;
+    // What could not be looked up is told as done now: it is a figure for people.
+    let earlier = match request.goal {
+        Goal::Resume => conversion.done().unwrap_or_default(),
+        _ => 0,
+    };
     let began = Instant::now();
     let stopped = planned.run(&conversion, &watch);
     let (before, reached) = watch.reached();
@@ -178,6 +183,7 @@ fn carry_out(
     let done_now = if stopped == Stopped::Done { total_bytes } else { reached };
     let work = Work {
         total_bytes,
+        converted_bytes: done_now.saturating_sub(earlier),
         done_bytes,
         seconds: time.as_secs_f64(),
         // What an earlier run has done took none of this one's time.
