@@ -122,16 +122,11 @@ fn words(outcome: &ConversionOutcome, of: &ConversionRequest) -> String {
     let Some(work) = &outcome.work else {
         return format!("{path}: the conversion had come to its end.");
     };
-    let facts = json!({
-        "kind": outcome.conversion,
-        "next": next,
-        "needs": outcome.needs(of),
-        "format": outcome.format,
-        "new": outcome.new_format,
-    });
+    let facts = json!({"kind": outcome.conversion, "next": next, "needs": outcome.needs(of),
+        "format": outcome.format, "new": outcome.new_format});
     let what = said("conversion done", &facts);
     let speed = format!("{}/s", bytes(work.bytes_per_second));
-    let mut rows = vec![("  converted", bytes(work.total_bytes)), ("  speed", speed)];
+    let mut rows = vec![("  converted", work.converted()), ("  speed", speed)];
     let free = outcome.made.space.and_then(|space| space.free_space);
     rows.extend(free.map(|free| ("  free space", free_in_words(free))));
     if let Some(keys) = &outcome.made.keys {

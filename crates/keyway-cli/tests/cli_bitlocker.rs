@@ -237,6 +237,9 @@ fn a_damaged_first_sector_is_told_and_mended() {
                 let repair = format!("keyway header repair {} --format bitlocker", cli.path("v").display());
                 assert!(told.contains(&repair), "{at}: {told}");
             }
+            let read = cli.ends(0, "cat @v --length 512 --format bitlocker --password-file @pw");
+            let repair = format!("`keyway header repair {} --format bitlocker`", path.display());
+            assert!(String::from_utf8_lossy(&read.stderr).contains(&repair), "{at}: {read:?}");
         }
         let damaged = cli.json(4, "header check @v");
         assert_eq!(damaged["first_sector"], false, "{at}");
@@ -613,6 +616,10 @@ fn a_volume_that_is_cut_short_is_told_as_such() {
     assert!(said.contains("it was cut off"), "{said}");
     let said = String::from_utf8(cli.ends(0, "status @cut").stdout).expect("text");
     assert!(said.contains("it was cut off"), "{said}");
+    // As long as it is open, too.
+    cli.ends(0, "open @cut --attach nbd --password-file @pw");
+    assert_eq!(cli.json(0, "status @cut")["shortened_to"], 63 << 20);
+    cli.ends(0, "close @cut");
     if require_tool("mkfs.exfat").is_some() {
         let made =
             "create @x --format bitlocker --size 64M --quick --filesystem exfat --no-recovery-password";

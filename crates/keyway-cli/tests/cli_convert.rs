@@ -376,6 +376,7 @@ fn what_goes_on_with_a_paused_conversion_is_told_in_full() {
     let next = format!("keyway resume {} --journal {}", path(cli, "d"), path(cli, "away/journal"));
     let paused = cli.json(0, "pause @d");
     assert_eq!(paused["resume_with"], next, "{paused}");
+    assert_eq!(paused["resume_needs"], serde_json::json!(["--pim", "--keyfile"]), "{paused}");
     let said = child.wait_with_output().expect("it ends").stderr;
     let said = String::from_utf8_lossy(&said).into_owned();
     let in_full = format!("go on with `{next} --pim 1 --keyfile {}`", path(cli, "key"));
@@ -390,8 +391,10 @@ fn what_goes_on_with_a_paused_conversion_is_told_in_full() {
     let status = cli.json(0, "status @d --journal @away/journal");
     assert_eq!(status["resume_with"], next, "{status}");
     let done = cli.json(0, &format!("resume @d {secret} --journal @away/journal"));
-    // What was done before took none of this run's time.
+    // What was done before took none of this run's time, and is not this run's work.
     let number = |name: &str| done[name].as_f64().expect("a number");
+    let now = number("converted_bytes");
+    assert!(now > 0.0 && now <= number("total_bytes") - (4 << 20) as f64, "{done}");
     let most = (number("total_bytes") - (4 << 20) as f64) / number("seconds");
     assert!(number("bytes_per_second") <= most + 1.0, "{done}");
 }
@@ -402,6 +405,8 @@ fn path(cli: &Cli, name: &str) -> String {
 
 #[test]
 fn a_volume_is_written_while_it_is_converted_and_keeps_what_was_written() {
+    const ENCRYPTED: [&str; 3] = ["Fully Encrypted", "XTS-AES 256", "Protection On"];
+    const DECRYPTED: [&str; 3] = ["Fully Decrypted", "None", "Protection Off"];
     let image = Image::new();
     let Some(()) = image.ext4("d") else { return };
     let cli = &image.cli;
@@ -415,6 +420,7 @@ fn a_volume_is_written_while_it_is_converted_and_keeps_what_was_written() {
         .set_len(32 << 20)
         .expect("sized");
     let mut rng = Rng::new(5);
+    let mut is_encrypted = true;
     // On, closed in the middle, on again to the end; and off.
     let slow = "--limit 2 --online --json";
     let runs = [
@@ -430,11 +436,48 @@ fn a_volume_is_written_while_it_is_converted_and_keeps_what_was_written() {
         if !to_the_end {
             assert!(status["resume_with"].is_string(), "{words} was through too early: {status}");
             assert_eq!(cli.json(0, "status @d")["lock_status"], "Locked");
+            continue;
         }
+        let told =
+            ["conversion_status", "encryption_method", "protection_status"].map(|name| status[name].clone());
+        let kind = &status["key_protectors"][0]["kind"];
+        match is_encrypted {
+            true => assert_eq!((told, kind), (ENCRYPTED.map(Value::from), &"password".into()), "{status}"),
+            false => assert_eq!((told, kind), (DECRYPTED.map(Value::from), &Value::Null), "{status}"),
+        }
+        is_encrypted = false;
     }
     let medium = std::fs::read(cli.path("d")).expect("read");
     assert!(medium[..content.len()] == content, "something else is on it than what was written");
     assert!(!cli.path("d.keyway-journal").exists());
+}
+
+/// What somebody unmounts is mounted nowhere: that is told, it goes on being converted, and it can be mounted again.
+#[test]
+fn a_volume_that_is_converted_can_be_unmounted_and_mounted_again() {
+    let image = Image::new();
+    if !require_root() || !Path::new("/dev/loop-control").exists() {
+        return;
+    }
+    let Some(()) = image.ext4("d") else { return };
+    let cli = &image.cli;
+    std::fs::create_dir(cli.path("at")).expect("made");
+    let words = format!("encrypt @d {SECRET} --yes --limit 1 --online --mount @at --json");
+    let Some((mut child, _)) = start(cli, &words) else { return };
+    let mounted = || cli.json(0, "status @d")["mountpoint"].clone();
+    let at = Value::from(path(cli, "at"));
+    assert_eq!(mounted(), at);
+    checked(Command::new("umount").arg(cli.path("at")));
+    let began = Instant::now();
+    while !mounted().is_null() {
+        assert!(began.elapsed() < keyway_testkit::PATIENCE, "it is mounted nowhere");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    cli.ends(0, "open @d @at");
+    assert_eq!(mounted(), at);
+    cli.ends(0, "close @d");
+    assert_eq!(child.wait().expect("ends").code(), Some(1), "not all was converted");
+    assert_eq!(std::fs::read_dir(cli.path("at")).expect("a folder").count(), 0, "it is mounted still");
 }
 
 /// A file system gets files while the used space of it is converted: they lie where it was free. The process is killed

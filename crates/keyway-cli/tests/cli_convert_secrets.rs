@@ -41,6 +41,9 @@ fn a_new_password_leaves_pim_and_keyfiles_as_they_are() {
     let opens = |secret: &str| cli.ends(0, &format!("cat @d {secret} --hash sha512")).stdout;
     let old = "--password-file @pw --pim 1 --keyfile @key";
     let before = opens(old);
+    // What is named without `--new-` is the old one's, but for the hash: whoever means the old one's hears it.
+    let wrong = "encrypt @d --reencrypt --hash sha256 --password-file @pw --pim 1 --yes";
+    cli.fails(3, "wrong-secret", "--hash is the new volume's", wrong);
     let next = paused(&cli, &format!("encrypt @d --reencrypt {old} --new-password-file @pw2"));
     for told in [" --journal ", " --pim 1", " --keyfile ", " --new-password-file "] {
         assert!(next.contains(told), "{told}: {next}");

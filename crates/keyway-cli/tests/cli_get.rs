@@ -56,6 +56,13 @@ fn no_copy_replaces_a_volume() {
     }
     cli.ends(0, &format!("get @volume /letter @out/letter --force {OPEN}"));
     assert_eq!(fs::read(cli.path("out/letter")).unwrap(), b"letter");
+    // What is no file stays, and nobody is told to add what would not help.
+    checked(std::process::Command::new("mkfifo").arg(cli.path("out/w")));
+    for words in ["get @volume /w @out/w", "get @volume /w @out", "get @volume /w @out --force"] {
+        let refused = cli.json(1, &format!("{words} {OPEN}"));
+        let (kind, hint) = (&refused["error"]["kind"], refused["error"]["hint"].as_str().unwrap_or_default());
+        assert!(kind == "exists" && !hint.contains("--force"), "{words}: {refused}");
+    }
 }
 
 /// What was interrupted goes on under the name that it got, and is not copied once more into it.

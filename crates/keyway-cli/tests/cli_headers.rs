@@ -6,6 +6,11 @@ mod cli_support;
 
 use cli_support::{Cli, damage};
 
+/// What a volume or a backup lies in, to be changed by somebody who knows nothing of it.
+fn medium(cli: &Cli, name: &str) -> std::fs::File {
+    std::fs::OpenOptions::new().write(true).open(cli.path(name)).expect("it is there")
+}
+
 #[test]
 fn what_was_restored_is_told() {
     let cli = Cli::new();
@@ -121,7 +126,7 @@ fn a_volume_that_is_cut_off_is_not_in_order() {
     let cli = Cli::new();
     cli.volume("v");
     let size = cli.path("v").metadata().expect("it is there").len();
-    let file = std::fs::OpenOptions::new().write(true).open(cli.path("v")).expect("it is there");
+    let file = medium(&cli, "v");
     file.set_len(size - 1).expect("a length");
     let told = cli.json(4, "header check @v --password-file @pw --pim 1 --hash sha512");
     assert_eq!(told["headers"][1]["state"], "cut-off", "{told}");
@@ -200,7 +205,7 @@ fn a_larger_volumes_backup_is_told_as_that() {
     let says = format!("of a volume of 3145728 bytes, and this one has {}", before.len());
     cli.fails(1, "other-volume", &says, &format!("header restore @v @h {with} --yes"));
     assert!(std::fs::read(cli.path("v")).expect("there") == before, "it was written to");
-    let file = std::fs::OpenOptions::new().write(true).open(cli.path("large")).expect("it is there");
+    let file = medium(&cli, "large");
     file.set_len(2 << 20).expect("a length");
     cli.fails(4, "damaged", "not the whole volume", &format!("header restore @large @h {with} --yes"));
     // Of BitLocker volumes each says which one it is.
@@ -223,7 +228,7 @@ fn a_blank_copy_is_no_reason_to_call_it_no_volume() {
     cli.volume("v");
     let with = "--password-file @pw --pim 1 --hash sha512";
     let size = cli.path("v").metadata().expect("there").len();
-    let file = std::fs::OpenOptions::new().write(true).open(cli.path("v")).expect("it is there");
+    let file = medium(&cli, "v");
     std::os::unix::fs::FileExt::write_all_at(&file, &[0; 131_072], size - 131_072).expect("blank");
     let told = cli.json(4, &format!("header restore @v {with} --yes"));
     let (kind, hint) = (&told["error"]["kind"], told["error"]["hint"].as_str().expect("a hint"));
@@ -249,7 +254,7 @@ fn a_bitlocker_backup_from_before_a_resize_is_not_restored() {
     cli.ends(0, &format!("resize @b --size 80M --keep-filesystem {with}"));
     cli.fails(1, "other-volume", "--force", &format!("header restore @b @m {with}"));
     // As if the medium had been so large before.
-    let file = std::fs::OpenOptions::new().write(true).open(cli.path("m")).expect("a backup");
+    let file = medium(&cli, "m");
     std::os::unix::fs::FileExt::write_all_at(&file, &(80u64 << 20).to_le_bytes(), 16).expect("another size");
     let before = std::fs::read(cli.path("b")).expect("there");
     cli.fails(1, "other-extent", "encrypted", &format!("header restore @b @m {with}"));

@@ -205,6 +205,7 @@ fn what_a_drive_costs_is_found_by_reading_and_told_from_then_on() {
     std::fs::write(cli.path("small.img"), [0; 4096]).expect("written");
     let small = cli.json(1, "doctor @small.img --measure");
     assert_eq!(small["error"]["kind"], "too-small", "{small}");
+    assert_eq!(small["error"]["hint"], "name another", "no option makes it larger");
 }
 
 #[test]

@@ -411,6 +411,32 @@ fn ctrl_c_takes_back_what_was_begun_and_a_crash_leaves_what_can_be_closed() {
     in_order(&cli, "ext4");
 }
 
+/// A host disk that takes no more, as far as a test can have one: whoever serves may write no file beyond 80 MiB. What has mounted the
+/// volume says nothing but that there was an error.
+#[test]
+fn why_the_medium_did_not_take_a_file_is_told() {
+    if !root_with_loops() {
+        return;
+    }
+    let cli = Cli::new();
+    if volume(&cli, "ext4", 128 << 20, |_| ()).is_none() {
+        return;
+    }
+    for name in ["a", "b", "c", "d"] {
+        fs::write(cli.path(name), Rng::new(7).bytes(26 << 20)).expect("room");
+    }
+    let put = cli.command(cli.words(&format!("put @volume @a @b @c @d / {WITH}")));
+    let mut sh = Command::new("sh");
+    sh.args(["-c", "trap '' XFSZ; ulimit -f 163840; exec \"$@\"", "sh"]);
+    sh.arg(put.get_program()).args(put.get_args());
+    sh.envs(put.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let done = sh.output().expect("it runs");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    assert!(said.contains("File too large"), "{said}");
+    nothing_is_left(&cli);
+}
+
 #[test]
 fn a_hidden_volume_in_an_ext4_is_kept_whole() {
     let cli = Cli::new();
@@ -500,14 +526,17 @@ fn where_nothing_writes_to_it_the_package_or_root_is_named() {
             continue;
         }
         if kind == "xfs" {
-            let mounts = "with the options that you gave: sudo keyway open";
-            cli.fails(5, "unsupported", mounts, &format!("ls @volume {WITH}"));
+            let (volume, pw) = (cli.path("volume"), cli.path("pw"));
+            let (volume, pw) = (volume.display(), pw.display());
+            let mounts =
+                format!("sudo keyway open {volume} FOLDER --hash sha512 --password-file {pw} --pim 1 (");
+            cli.fails(5, "unsupported", &mounts, &format!("ls @volume {WITH}"));
         }
         let script = "fails $K put volume pw $W >said 2>&1; cat said; fails sh -c 'ls run | grep -v lock'";
         let Some(said) = as_user(&cli, &["fuse2fs", "ntfs-3g"], script) else { return };
         let told = format!("nothing here writes to {shown} without root");
         assert!(said.contains(&told) && said.contains(helps), "{said}");
-        assert!(said.contains("sudo keyway put volume"), "{said}");
+        assert!(said.contains("sudo keyway put volume FILE... --hash sha512 --password-file"), "{said}");
     }
     // What is there can't be used: FUSE lacks what mounts it for a user.
     let cli = Cli::new();

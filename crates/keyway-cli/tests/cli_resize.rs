@@ -299,26 +299,27 @@ fn volumes_of_windows_get_larger() {
 fn what_can_not_follow_is_told_before() {
     let Some((cli, _)) = volume("mkfs.ext4", &["-q", "-F", "-d", "in"]) else { return };
     let Some(unshare) = require_tool("unshare").filter(|_| keyway_testkit::is_root()) else { return };
-    let hidden = |words: &str| {
+    // A device that no driver has, and one that opens where nobody may mount.
+    let gone = |at: &str| format!("mknod {at}/fuse c 10 253; mount --bind {at}/fuse /dev/fuse; exec");
+    let barred = |_: &str| "exec setpriv --bounding-set -sys_admin".to_owned();
+    let without = |how: &dyn Fn(&str) -> String, words: &str| {
         let words = cli.words(&format!("{words} --json")).join(" ");
-        // A device that no driver has.
         let (at, keyway) = (cli.path("dev").display().to_string(), env!("CARGO_BIN_EXE_keyway"));
-        let script = format!(
-            "mkdir -p {at}; mount -t tmpfs none {at}; mknod {at}/fuse c 10 253; mount --bind {at}/fuse /dev/fuse; \
-             exec {keyway} {words}"
-        );
+        let script = format!("mkdir -p {at}; mount -t tmpfs none {at}; {} {keyway} {words}", how(&at));
         let done = Command::new(&unshare).args(["-m", "sh", "-euc", &script]).output().expect("it starts");
         let answer = serde_json::from_slice::<Value>(&done.stdout).expect("JSON");
         (done.status.code(), answer)
     };
     for dry in ["--yes", "--dry-run"] {
-        let (code, answer) = hidden(&format!("resize @v --size 24M {dry} {SECRET}"));
-        assert_eq!(code, Some(5), "{answer}");
-        let hint = answer["error"]["hint"].as_str().unwrap_or_default();
-        assert!(hint.contains("--keep-filesystem"), "{answer}");
+        for how in [&gone as &dyn Fn(&str) -> String, &barred] {
+            let (code, answer) = without(how, &format!("resize @v --size 24M {dry} {SECRET}"));
+            assert_eq!(code, Some(5), "{answer}");
+            let hint = answer["error"]["hint"].as_str().unwrap_or_default();
+            assert!(hint.contains("--keep-filesystem") && !hint.contains("nbd"), "{answer}");
+        }
     }
     assert_eq!(cli.path("v").metadata().expect("there").len(), 16 << 20, "it was changed");
-    let (code, answer) = hidden(&format!("resize @v --size 24M --yes --keep-filesystem {SECRET}"));
+    let (code, answer) = without(&gone, &format!("resize @v --size 24M --yes --keep-filesystem {SECRET}"));
     assert_eq!(code, Some(0), "{answer}");
     assert_eq!(cli.path("v").metadata().expect("there").len(), 24 << 20);
 }

@@ -182,7 +182,7 @@ fn a_volume_that_was_cut_is_told() {
     assert_eq!(cli.json(0, "status @v")["shortened_to"], 400 << 10);
     for words in ["status", "status @v"] {
         let said = text(&cli.ends(0, words).stdout);
-        assert!(said.contains("was cut while it was open, and has 400 KiB now"), "{words}: {said}");
+        assert!(said.contains("was cut, and has 400 KiB now"), "{words}: {said}");
     }
     cli.ends(1, "close @v");
 }
@@ -278,24 +278,32 @@ fn what_is_next_is_the_same_in_the_foreground() {
     assert_eq!(told["next"], behind);
 }
 
-#[test]
-fn a_volume_whose_guard_was_hit_is_read_only_from_then_on() {
-    if !has_fuse() {
-        return;
-    }
+/// What opens an outer volume, and what protects the hidden one in it.
+const OUTER: &str = "--password-file @pw --pim 1";
+const PROTECTED: &str = "--protect-hidden --protect-password-file @hidden --protect-pim 1";
+
+/// A volume of that size with a hidden one of 1 MiB at its end.
+fn with_hidden(size: &str) -> Cli {
     let cli = Cli::new();
     cli.keyway.secret("pw", PASSWORD);
     cli.keyway.secret("hidden", "another-password-of-many-letters");
     cli.ends(
         0,
-        "create @v --size 4M --hidden 1M --quick --filesystem none --pim 1 --password-file @pw \
-         --hidden-password-file @hidden --hidden-pim 1",
+        &format!(
+            "create @v --size {size} --hidden 1M --quick --filesystem none {OUTER} --hidden-password-file @hidden \
+             --hidden-pim 1"
+        ),
     );
-    let opened = cli.json(
-        0,
-        "open @v --attach fuse --password-file @pw --pim 1 --protect-hidden --protect-password-file @hidden \
-         --protect-pim 1",
-    );
+    cli
+}
+
+#[test]
+fn a_volume_whose_guard_was_hit_is_read_only_from_then_on() {
+    if !has_fuse() {
+        return;
+    }
+    let cli = with_hidden("4M");
+    let opened = cli.json(0, &format!("open @v --attach fuse {OUTER} {PROTECTED}"));
     let before = cli.json(0, "status @v");
     assert_eq!((&before["read_only"], &before["guard_hit"]), (&false.into(), &false.into()));
     let file = OpenOptions::new().write(true).open(opened["file"].as_str().expect("a file")).expect("ours");
@@ -317,16 +325,9 @@ fn why_a_volume_was_not_closed_cleanly_is_told() {
     if !has_fuse() {
         return;
     }
-    let cli = Cli::new();
-    cli.keyway.secret("pw", PASSWORD);
-    cli.keyway.secret("hidden", "another-password-of-many-letters");
-    cli.ends(
-        0,
-        "create @v --size 16M --hidden 1M --quick --filesystem none --pim 1 --password-file @pw \
-         --hidden-password-file @hidden --hidden-pim 1",
-    );
-    for protect in ["", "--protect-hidden --protect-password-file @hidden --protect-pim 1"] {
-        let words = format!("open @v --json --attach fuse --password-file @pw --pim 1 {protect}");
+    let cli = with_hidden("16M");
+    for protect in ["", PROTECTED] {
+        let words = format!("open @v --json --attach fuse {OUTER} {protect}");
         // A host disk that takes no more, as far as a test can have one: whoever serves may write no file beyond 4 MiB.
         let program = cli.command(cli.words(&words));
         let mut sh = Command::new("sh");
@@ -432,6 +433,13 @@ fn what_can_not_be_the_sessions_folder_says_what_helps() {
     let done = cli.command(words).env("KEYWAY_RUNTIME_DIR", "/nonexistent/a").output();
     let (what, helps) = two_lines(&done.expect("it starts"));
     assert!(what.contains("/nonexistent") && helps.contains("mkdir -p /nonexistent"), "{what} {helps}");
+    // A socket's path is short.
+    let long = cli.path(&"x".repeat(120));
+    DirBuilder::new().mode(0o700).create(&long).expect("a folder");
+    let words = ["open".into(), cli.path("some").into_os_string()];
+    let done = cli.command(words).env("KEYWAY_RUNTIME_DIR", long).output();
+    let (what, helps) = two_lines(&done.expect("it starts"));
+    assert!(what.contains("too long for the sockets in it") && helps.contains("shorter"), "{what} {helps}");
     if is_root() {
         chown(&folder, Some(65534), Some(65534)).expect("root may");
         let (code, (what, helps)) = named(&folder);

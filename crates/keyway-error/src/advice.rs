@@ -152,6 +152,7 @@ advice! {
     OwnRuntimeFolder = "own-runtime-folder": "It is another user's: name a folder of this user's alone, or none.",
     KeepOthersOut { #[serde(with = "path_text")] path: PathBuf } = "keep-others-out":
         "Let nobody else into the folder, or name another.",
+    ShortRuntimeFolder = "short-runtime-folder": "Name a runtime folder with a shorter path.",
     NameWholePath = "name-whole-path": "Name it by its path from the root on.",
     LetGoOn { pid: u32 } = "let-go-on": "The process is stopped: let it go on; then it does what it was asked for.",
     WaitForMedium = "wait-for-medium": "It waits for the medium.",
@@ -215,6 +216,7 @@ advice! {
     SeeThenRepair = "see-then-repair": "See what is inside, then write a new first sector.",
     GiveAnySecret { password: bool, recovery_password: bool, startup_key: bool, tpm: bool } = "give-any-secret":
         "Give one of the secrets that this BitLocker volume has.",
+    HashIsNew = "hash-is-new": "The hash that was named is the new volume's, and narrows nothing.",
     LeaveOutNarrowing { what: String } = "leave-out-narrowing": "This narrowed the search: leave it out.",
     LeaveOutSystem = "leave-out-system": "Do not say that it is a system which VeraCrypt encrypted.",
     LeaveOutFormat = "leave-out-format": "Leave out the format that was named.",

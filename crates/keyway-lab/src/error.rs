@@ -54,6 +54,16 @@ pub enum LabError {
         /// Bytes needed.
         needed: u64,
     },
+    /// There is less of a drive to measure than says anything of it.
+    #[error("{what} has {present} bytes and a measurement needs {needed}")]
+    SmallDrive {
+        /// What it is.
+        what: String,
+        /// Its bytes.
+        present: u64,
+        /// Bytes needed.
+        needed: u64,
+    },
     /// The bytes of the subject would be overwritten, and nobody said that they may be.
     #[error("{what} holds data that the test would overwrite")]
     WouldDestroy {
@@ -220,6 +230,7 @@ explain! { LabError, through Attach | Store | Device | Trace {
     Self::LargerThanModel { option, .. } => [Request, SmallerForModel { option: (*option).to_owned() }],
     Self::MeasuredOtherwise { .. } => [Request, NameSavedResults],
     Self::TooSmall { .. } => [TooSmall State, LargerOrSmallerTest],
+    Self::SmallDrive { .. } => [TooSmall State, NameAnother],
     Self::WouldDestroy { .. } => [WouldDestroy Request, DestroyData],
     Self::InUse { what, .. } => [Busy InUse, FreeItOrFolder; what],
     Self::ReadOnly(what) => [NotPermitted Machine, NameWritable; what],

@@ -14,6 +14,8 @@ pub struct Opened {
     pub warnings: Vec<String>,
     /// Whether it must not be written; a warning says why.
     pub read_only: bool,
+    /// The bytes that it had, where what it lies on has fewer now.
+    pub whole_bytes: Option<u64>,
 }
 
 /// What a volume's metadata says, for people and scripts. The `format` among its fields tells
@@ -31,15 +33,25 @@ impl From<veracrypt::Unlocked> for Opened {
     fn from(unlocked: veracrypt::Unlocked) -> Self {
         let veracrypt::Unlocked { info, layout, warnings, .. } = unlocked;
         let warnings = warnings.iter().map(ToString::to_string).collect();
-        Self { info: Info::VeraCrypt(Box::new(info)), layout, warnings, read_only: false }
+        Self { info: Info::VeraCrypt(Box::new(info)), layout, warnings, read_only: false, whole_bytes: None }
     }
 }
 
 impl From<bitlocker::Unlocked> for Opened {
     fn from(unlocked: bitlocker::Unlocked) -> Self {
         let bitlocker::Unlocked { info, layout, warnings, read_only, .. } = unlocked;
+        let whole_bytes = warnings.iter().find_map(|warning| match warning {
+            bitlocker::Warning::CutOff { expected, .. } => Some(*expected),
+            _ => None,
+        });
         let warnings = warnings.iter().map(ToString::to_string).collect();
-        Self { info: Info::BitLocker(Box::new(info)), layout, warnings, read_only: read_only.is_some() }
+        Self {
+            info: Info::BitLocker(Box::new(info)),
+            layout,
+            warnings,
+            read_only: read_only.is_some(),
+            whole_bytes,
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::under_way::{Found, not_the_same};
 use crate::unlock::{Family, UnlockArguments, VolumeFormat, begins_as_bitlocker};
 use keyway_convert::ConversionKind;
 use keyway_engine::Access;
-use keyway_fs::Container;
+use keyway_fs::{Container, Superblock};
 use keyway_store::{Caching, InUse, Store};
 pub use keyway_volume::Inspection;
 pub use keyway_volume::bitlocker::Locked;
@@ -28,6 +28,39 @@ pub enum What {
     HalfConverted(ConversionKind),
     /// A disk with partitions, none of which was named.
     Disk(Disk),
+}
+
+/// What plainly lies on a medium: what its first bytes tell everybody.
+pub(crate) enum Lying {
+    /// Another program's container.
+    Container(Container),
+    /// A BitLocker volume.
+    BitLocker,
+    /// A file system.
+    FileSystem(Superblock),
+    /// Nothing but noise.
+    Noise,
+    /// None of these, and why it is no volume.
+    Other(NotAVolume),
+}
+
+impl Lying {
+    /// Looks at a medium.
+    ///
+    /// # Errors
+    /// It can't be read.
+    pub(crate) fn on(store: &dyn Store) -> Result<Self, Error> {
+        if let Some(container) = Container::on(store)? {
+            return Ok(Self::Container(container));
+        }
+        if bitlocker::is_volume(store)? {
+            return Ok(Self::BitLocker);
+        }
+        if let Some(found) = Superblock::read(store)? {
+            return Ok(Self::FileSystem(found));
+        }
+        Ok(inspect(store)?.not_a_volume.map_or(Self::Noise, Self::Other))
+    }
 }
 
 /// Looks at a file or device. Nothing is written.

@@ -78,7 +78,7 @@ impl Measurement {
         let span = (bytes.saturating_sub(MARGIN) / MARGIN * MARGIN).min(SPAN);
         if span == 0 {
             let what = device.display().to_string();
-            return Err(LabError::TooSmall { what, present: bytes, needed: 2 * MARGIN });
+            return Err(LabError::SmallDrive { what, present: bytes, needed: 2 * MARGIN });
         }
         let mut request = ExperimentRequest::against_bare(
             [Target::VeraCrypt(CIPHER.to_owned())],

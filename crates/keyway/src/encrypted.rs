@@ -1,15 +1,15 @@
 //! What is encrypted on this machine's drives, and with what: by what each device says to whoever may read it, by the
 //! kernel's own mappings, and by the drives that encrypt by themselves. Nothing is written, and no secret is asked for.
 
+use crate::detect::Lying;
 use crate::disk::{self, Disk};
 use crate::drive::{self, DriveContents, LockState};
 use crate::error::Error;
 use crate::told::table;
 use crate::unlock::UnlockArguments;
 use keyway_engine::Access;
-use keyway_fs::{Container, Superblock};
+use keyway_fs::Container;
 use keyway_store::{Caching, FileStore, OpenMode, Store, size};
-use keyway_volume::{bitlocker, inspect};
 use serde::Serialize;
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
@@ -203,32 +203,25 @@ fn looked_at(path: &Path) -> EncryptedDevice {
 
 fn on_store(path: &Path, store: &dyn Store) -> Result<EncryptedDevice, Error> {
     use EncryptedWith as With;
-    let found = |with, words: &str| Ok(EncryptedDevice::new(path, with, words));
-    let medium = |e| crate::error::about(path)(e);
-    match Container::on(store).map_err(medium)? {
-        Some(Container::Luks1) => return found(With::Luks1, "LUKS1, encrypted by software (dm-crypt)"),
-        Some(Container::Luks2) => {
-            let words = DriveContents::on(store).map(|contents| contents.to_string());
-            return found(With::Luks2, &words.unwrap_or_else(|| "LUKS2".to_owned()));
+    let contents = |otherwise: &str| {
+        DriveContents::on(store).map_or_else(|| otherwise.to_owned(), |contents| contents.to_string())
+    };
+    let plain = |words: String| (With::Nothing, words);
+    let (with, words) = match Lying::on(store).map_err(|e| e.at(path))? {
+        Lying::Container(Container::Luks1) => {
+            (With::Luks1, "LUKS1, encrypted by software (dm-crypt)".to_owned())
         }
-        Some(other) => return found(With::Nothing, &format!("not encrypted itself: {}", other.name())),
-        None => {}
-    }
-    if bitlocker::is_volume(store).map_err(medium)? {
-        let words = DriveContents::on(store).map(|contents| contents.to_string());
-        return found(With::BitLocker, &words.unwrap_or_else(|| "BitLocker".to_owned()));
-    }
-    if let Some(found_fs) = Superblock::read(store).map_err(medium)? {
-        return found(With::Nothing, &format!("not encrypted: {}", found_fs.type_name()));
-    }
-    let seen = inspect(store).map_err(crate::error::about(path))?;
-    match seen.not_a_volume {
-        None => found(
-            With::Noise,
-            "noise: perhaps VeraCrypt or dm-crypt without a header, perhaps random bytes; only a secret tells",
-        ),
-        Some(_) => found(With::Nothing, "not encrypted, as far as is seen: no file system that is known"),
-    }
+        Lying::Container(Container::Luks2) => (With::Luks2, contents("LUKS2")),
+        Lying::Container(other) => plain(format!("not encrypted itself: {}", other.name())),
+        Lying::BitLocker => (With::BitLocker, contents("BitLocker")),
+        Lying::FileSystem(found) => plain(format!("not encrypted: {}", found.type_name())),
+        Lying::Noise => {
+            let words = "noise: perhaps VeraCrypt or dm-crypt without a header, perhaps random bytes; only a secret tells";
+            (With::Noise, words.to_owned())
+        }
+        Lying::Other(_) => plain("not encrypted, as far as is seen: no file system that is known".to_owned()),
+    };
+    Ok(EncryptedDevice::new(path, with, words))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use keyway_cipher::Chain;
 use keyway_store::size::{self, SizeError};
 use keyway_volume::HeaderChoice;
 use std::convert::Infallible;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -157,6 +157,39 @@ pub fn given(volume: &LockedVolume<'_>) -> String {
         said = [said, " --protect-hidden".to_owned(), file.unwrap_or_default(), options(hidden, "protect-")]
             .concat();
     }
+    said
+}
+
+/// The same of a command line that failed: `typed` has the words behind an option, where it was given.
+pub fn typed_again(typed: &dyn Fn(&str) -> Option<Vec<OsString>>) -> String {
+    let mut said = String::new();
+    let file = |word: &OsString| Path::new(word).is_file();
+    let long = |id: &str| format!(" --{}", id.replace('_', "-"));
+    let flag = |said: &mut String, id: &str| {
+        let is_set = typed(id).is_some_and(|words| words.iter().any(|word| word == "true"));
+        said.extend(is_set.then(|| long(id)));
+    };
+    let options = |said: &mut String, ids: &[&str]| {
+        for id in ids {
+            // What holds a secret only once is asked for.
+            let again = |word: &OsString| word != "auto" && (!id.ends_with("password-file") || file(word));
+            let words = typed(id).unwrap_or_default().into_iter().filter(again);
+            said.extend(words.map(|word| format!("{} {}", long(id), for_shell(word))));
+        }
+    };
+    options(&mut said, &["format", "hash", "header", "system_header"]);
+    flag(&mut said, "system");
+    options(&mut said, &["password-file", "pim", "keyfile", "startup_key"]);
+    if let Some(recovery) = typed("recovery_password") {
+        said.push_str(" --recovery-password");
+        said.extend(recovery.iter().find(|word| file(word)).map(|word| format!(" {}", for_shell(word))));
+    }
+    if let Some(tpm) = typed("tpm") {
+        said.push_str(" --tpm");
+        said.extend(tpm.first().map(|word| format!("={}", for_shell(word))));
+    }
+    flag(&mut said, "protect_hidden");
+    options(&mut said, &["protect-password-file", "protect-pim", "protect-keyfile"]);
     said
 }
 
@@ -321,6 +354,31 @@ mod tests {
         volume.sources = crate::secrets::Sources::new();
         volume.protect = Some(PasswordSource { pim: Some(3), ..PasswordSource::new() });
         assert_eq!(given(&volume), " --protect-hidden --protect-pim 3");
+    }
+
+    #[test]
+    fn what_was_typed_is_typed_again_without_a_secret() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let path = file.path().display().to_string();
+        let words = |all: &[&str]| Some(all.iter().map(OsString::from).collect::<Vec<_>>());
+        let typed = |id: &str| match id {
+            "format" => words(&["bitlocker"]),
+            "header" => words(&["auto"]),
+            "system" => words(&["false"]),
+            "protect_hidden" => words(&["true"]),
+            "password-file" => words(&[&path]),
+            "protect-password-file" => words(&["-"]),
+            "keyfile" => words(&["a", "b c"]),
+            "recovery_password" => words(&["123456-123456"]),
+            "tpm" => words(&[]),
+            _ => None,
+        };
+        let said = format!(
+            " --format bitlocker --password-file {path} --keyfile a --keyfile 'b c' --recovery-password --tpm \
+             --protect-hidden"
+        );
+        assert_eq!(typed_again(&typed), said);
+        assert_eq!(typed_again(&|_| None), "");
     }
 
     #[test]

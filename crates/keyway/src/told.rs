@@ -79,22 +79,35 @@ pub fn qualified(advice: &str, owner: impl Fn(&str) -> Option<String>) -> String
     said
 }
 
-/// Advice whose commands have a volume's or device's own name where a name stands for it, and the number of its partition where
-/// that was named.
-pub fn naming(advice: &str, path: &OsStr, partition: Option<&OsStr>) -> String {
-    let (mut in_command, mut ours) = (false, false);
-    let words = advice.split(' ').map(|word| {
+/// Advice whose commands have a volume's or device's own name where a name stands for it, the number of its partition where
+/// that was named, and for the `…` behind a volume the options that it is opened by.
+pub fn naming(advice: &str, path: &OsStr, partition: Option<&OsStr>, options: &str) -> String {
+    let (mut in_command, mut ours, mut named) = (false, false, false);
+    let mut said = String::new();
+    for (at, word) in advice.split(' ').enumerate() {
         let program = word.trim_start_matches(['`', '(']);
-        in_command |= matches!(program, "keyway" | "mount");
+        let begins = matches!(program, "keyway" | "mount");
+        in_command |= begins;
         ours = (ours || program == "keyway") && program != "mount";
         let bare = word.trim_end_matches(['`', ',', ';', ')']);
-        let is_name = in_command && ["VOLUME", "DEVICE"].contains(&bare);
+        if in_command && named && bare == "…" {
+            said.push_str(options);
+            said.push_str(word.get(bare.len()..).unwrap_or_default());
+        } else {
+            let is_name = in_command && ["VOLUME", "DEVICE"].contains(&bare);
+            named = (named && !begins) || is_name;
+            let number = partition.filter(|_| ours && bare == "VOLUME");
+            let number =
+                number.map(|number| format!(" --partition {}", for_shell(number))).unwrap_or_default();
+            said.push_str(if at > 0 { " " } else { "" });
+            match is_name {
+                true => said.push_str(&word.replacen(bare, &(for_shell(path) + &number), 1)),
+                false => said.push_str(word),
+            }
+        }
         in_command &= bare.len() == word.len();
-        let number = partition.filter(|_| ours && bare == "VOLUME");
-        let number = number.map(|number| format!(" --partition {}", for_shell(number))).unwrap_or_default();
-        if is_name { word.replacen(bare, &(for_shell(path) + &number), 1) } else { word.to_owned() }
-    });
-    words.collect::<Vec<_>>().join(" ")
+    }
+    said
 }
 
 /// What a value says when it is serialised, and more.

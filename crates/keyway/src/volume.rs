@@ -11,12 +11,14 @@ use crate::searching::Searched;
 use crate::secrets::{Secrets, Sources};
 use crate::shown::shown;
 use crate::system_drive::SystemDrive;
+use crate::told::naming;
 use crate::unlock::{KeyRef, UnlockArguments};
 use keyway_engine::{Access, Device, LayerSecrets};
 use keyway_fs::Superblock;
 use keyway_fs::files::Files;
 use keyway_store::{Caching, Store};
 use keyway_volume::{Info, Opened, Secrets as VeraCryptSecret, VolumeError, bitlocker};
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,6 +31,8 @@ pub struct Volume {
     pub info: Info,
     /// What its owner should know.
     pub warnings: Vec<String>,
+    /// The bytes that it had, where what it lies on has fewer now.
+    pub whole_bytes: Option<u64>,
 }
 
 impl Volume {
@@ -215,7 +219,13 @@ impl<'a> OpenOptions<'a> {
             Some(_) => Box::new(LoggedStore::new(Box::new(store), path.to_owned())),
             None => Box::new(store),
         };
-        Ok((self.over(store, opened)?, keys))
+        let mut volume = self.over(store, opened)?;
+        let number = self.arguments.partition.map(|number| OsString::from(number.to_string()));
+        // What they name as the next step is about this one.
+        let about =
+            |warning: &mut String| *warning = naming(warning, path.as_os_str(), number.as_deref(), "");
+        volume.warnings.iter_mut().for_each(about);
+        Ok((volume, keys))
     }
 
     /// Nothing opened what nobody said was VeraCrypt's: perhaps it is another format's, which does not show in front.
@@ -230,7 +240,8 @@ impl<'a> OpenOptions<'a> {
     fn over(&self, store: Box<dyn Store>, opened: Opened) -> Result<Volume, Error> {
         let access = if opened.read_only { Access::ReadOnly } else { self.access };
         let device = Device::new(store, opened.layout, access)?;
-        Ok(Volume { device, info: opened.info, warnings: opened.warnings })
+        let Opened { info, warnings, whole_bytes, .. } = opened;
+        Ok(Volume { device, info, warnings, whole_bytes })
     }
 
     fn unlock_store(

@@ -179,6 +179,14 @@ pub enum AttachError {
     /// The variable that overrides the runtime folder names it from the working folder.
     #[error("KEYWAY_RUNTIME_DIR is not a whole path: {}", .0.display())]
     RelativeFolder(PathBuf),
+    /// The runtime folder's path leaves no room for its sockets' names.
+    #[error("the path of {} is too long for the sockets in it: it may have {most} bytes", path.display())]
+    LongFolder {
+        /// The folder.
+        path: PathBuf,
+        /// The bytes that it may have.
+        most: usize,
+    },
     /// The serving process is there, and does not answer. What it was asked for is done when it goes on.
     #[error("process {pid}, which serves {volume}, does not answer: {why}")]
     Silent {
@@ -311,6 +319,7 @@ explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | 
     Self::UnsafeFolder { path, owner: Some(_), .. } => [State, OwnRuntimeFolder; path],
     Self::UnsafeFolder { path, .. } => [State, RemoveOrRuntimeFolder; path],
     Self::RelativeFolder(_) => [State, NameWholePath],
+    Self::LongFolder { path, .. } => [State, ShortRuntimeFolder; path],
     Self::Silent { volume, pid, why } => [NoAnswer InUse, (why.advice(*pid)); volume],
     Self::Deleted { volume } => [Deleted InUse, CopyNow; volume],
     Self::NoAnswer { volume, .. } => [NoAnswer State, TryStatus; volume],

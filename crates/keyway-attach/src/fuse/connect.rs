@@ -1,14 +1,17 @@
 //! A FUSE connection: `/dev/fuse` bound to a mount point, by ourselves or by `fusermount3`.
 
 use crate::AttachError;
+use crate::session::runtime_folder;
 use keyway_error::Advice;
 use rustix::io::{Errno, IoSliceMut};
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use std::ffi::CString;
+use std::fs::DirBuilder;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -31,6 +34,25 @@ pub(crate) enum Show {
 /// Mounts a FUSE file system at the folder `at` and returns its connection.
 pub(crate) fn connect(at: &Path, what: Show) -> Result<OwnedFd, AttachError> {
     if rustix::process::geteuid().is_root() { connect_as_root(at, what) } else { connect_as_user(at, what) }
+}
+
+/// Mounts one for a moment: that the device opens does not say that it can be done.
+///
+/// # Errors
+/// It can't.
+pub fn try_out() -> Result<(), AttachError> {
+    let at = runtime_folder()?.join(format!("fuse-{}", std::process::id()));
+    match DirBuilder::new().mode(0o700).create(&at) {
+        Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(AttachError::on("make", &at, e)),
+        _ => {}
+    }
+    let tried = connect(&at, Show::File).and_then(|connection| {
+        drop(connection);
+        disconnect(&at, true)
+    });
+    // Where it could not be unmounted, that is told.
+    let _ = std::fs::remove_dir(&at);
+    tried
 }
 
 fn connect_as_root(at: &Path, what: Show) -> Result<OwnedFd, AttachError> {

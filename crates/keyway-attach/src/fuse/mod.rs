@@ -29,6 +29,7 @@ use transport::device::Channel;
 use transport::rings;
 use volume_file::{Holes, VolumeFile};
 
+pub use connect::try_out;
 pub(crate) use connect::{Show, connect, disconnect, is_dead, is_mounted};
 pub(crate) use threads::Threads;
 pub(crate) use volume_file::FILE_NAME;

@@ -49,6 +49,21 @@ pub fn runtime_folder() -> Result<PathBuf, AttachError> {
     }
 }
 
+/// The same for a session, whose sockets' paths must be short: unix(7) has 108 bytes for one and its end.
+///
+/// # Errors
+/// As [`runtime_folder`]; or its path is too long.
+pub fn folder_for_sessions() -> Result<PathBuf, AttachError> {
+    // A session's name and its control socket's.
+    const WITHIN: usize = "/01234567/control".len();
+    const MOST: usize = 107 - WITHIN;
+    let path = runtime_folder()?;
+    match path.as_os_str().len() {
+        ..=MOST => Ok(path),
+        _ => Err(AttachError::LongFolder { path, most: MOST }),
+    }
+}
+
 /// The same folder where it is there already: where it is not, nothing of this user's is open, and whoever only looks needs none.
 ///
 /// # Errors

@@ -51,7 +51,7 @@ pub use crate::mount::MountPlan;
 pub use attachment::require_sandbox;
 pub use candidate::{CANDIDATES, Candidate, Choice, Lack, LackReason, Layer, Wish, choose, find_program};
 pub use elsewhere::SessionElsewhere;
-pub use folder::{RUNTIME_VARIABLE, existing_runtime_folder, runtime_folder};
+pub use folder::{RUNTIME_VARIABLE, existing_runtime_folder, folder_for_sessions, runtime_folder};
 pub use holders::must_be_idle;
 pub use latency::{Latencies, Latency, Times};
 pub use medium::Inode;

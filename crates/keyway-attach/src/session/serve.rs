@@ -3,7 +3,7 @@
 use super::attachment::{self, Attached};
 use super::claim::Claim;
 use super::control::{self, Answer, Request};
-use super::folder::{SessionFolder, runtime_folder};
+use super::folder::{SessionFolder, folder_for_sessions};
 use super::idle::Idle;
 use super::latency::KernelStat;
 use super::medium::{Fate, Medium};
@@ -76,7 +76,7 @@ fn serve(served: Served, plan: AttachPlan, ready: impl FnOnce(&SessionState)) ->
         .volume
         .canonicalize()
         .map_err(|e| AttachError::io(format!("find {}", plan.volume.display()), e))?;
-    let runtime = runtime_folder()?;
+    let runtime = folder_for_sessions()?;
     let hands_over = matches!(served, Served::Waiting(_));
     let claim = match served.is_claimed() {
         true => None,
@@ -123,12 +123,14 @@ struct Session {
     attached: Box<dyn Attached>,
     /// Takes the device's requests down while somebody wants a trace.
     recorder: Option<Arc<TraceRecorder>>,
-    /// Tells that the file system inside was unmounted, where that closes the volume.
+    /// Tells that the file system inside was unmounted.
     mounts: Option<MountTable>,
     /// Since when nobody uses it, where that closes it.
     idle: Option<Idle>,
     /// It was opened without a mount point, and may have been mounted since.
     mountable_later: bool,
+    /// Unmounting what it has mounted closes it.
+    unmounting_ends_it: bool,
 }
 
 impl Session {
@@ -184,6 +186,7 @@ impl Session {
             mounts: None,
             idle: plan.close_when_idle.map(Idle::new),
             mountable_later: false,
+            unmounting_ends_it: false,
         })
     }
 
@@ -198,7 +201,8 @@ impl Session {
         // Written before anything is attached: whoever finds us killed knows whose remains it sees.
         self.on.state.write(&self.on.folder.state())?;
         self.mountable_later = plan.mount.is_none();
-        if plan.mount.as_ref().is_some_and(|mount| mount.ends_it) {
+        self.unmounting_ends_it = plan.mount.as_ref().is_some_and(|mount| mount.ends_it);
+        if plan.mount.is_some() {
             self.mounts = Some(MountTable::open().map_err(|e| AttachError::io("watch for mounts", e))?);
         }
         self.attached.prepare(&mut self.on, plan)?;
@@ -269,11 +273,9 @@ impl Session {
             let unmounted = ready.get(3).is_some_and(is_ready)
                 && self.mounts.as_ref().is_some_and(|table| self.on.is_unmounted(table));
             if unmounted {
-                // Another file system may be there by now.
                 self.on.state.mountpoint = None;
-                self.on.state.filesystem = None;
                 self.mounts = None;
-                ending = true;
+                ending |= self.unmounted();
             }
             if signalled {
                 if self.fate() == Fate::Deleted {
@@ -327,6 +329,19 @@ impl Session {
                 }
             }
         }
+    }
+
+    /// Whether the session ends now that nothing is mounted. Where it goes on, it may be mounted again.
+    fn unmounted(&mut self) -> bool {
+        if self.unmounting_ends_it {
+            // Another file system may be there by now.
+            self.on.state.filesystem = None;
+            return true;
+        }
+        self.mountable_later = true;
+        // Whoever does not ask this process reads what it has written; it says the same when it is asked.
+        let _ = self.on.state.write(&self.on.folder.state());
+        false
     }
 
     /// Takes down what is there, from the top. Stops at the first thing that is in use, with the

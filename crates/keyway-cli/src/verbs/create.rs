@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// The cipher or cascade, outermost first; `keyway bench` lists them (default aes). BitLocker: aes-xts-128 (default), aes-xts-256, aes-cbc-128, aes-cbc-256
     #[arg(long, alias = "encryption", value_name = "CIPHER", value_parser = size::cipher)]
     cipher: Option<String>,
-    /// The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id
+    /// The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id; with --hidden alone the hidden volume's: the outer one's is found out
     #[arg(long, value_name = "HASH", value_parser = parsed::<HashName>)]
     hash: Option<HashName>,
     /// The file system to make inside: ext4, exfat, ntfs, fat, btrfs, xfs or none

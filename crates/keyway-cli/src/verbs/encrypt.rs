@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// The cipher or cascade, outermost first; `keyway bench` lists them (default aes)
     #[arg(long, alias = "encryption", value_name = "CIPHER", value_parser = size::cipher)]
     cipher: Option<String>,
-    /// The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id
+    /// The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id; with --reencrypt the new volume's, where --pim and --keyfile are the old one's
     #[arg(long, value_name = "HASH", value_parser = parsed::<HashName>)]
     hash: Option<HashName>,
     /// DEVICE is an encrypted volume already: give it new keys, and this cipher

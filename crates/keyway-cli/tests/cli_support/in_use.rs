@@ -66,6 +66,11 @@ pub(crate) fn written_while_converted(
         assert!(began.elapsed() < keyway_testkit::PATIENCE, "{words}: {status}");
     }
     drop(file);
+    if to_the_end {
+        // What is told of the volume that came of it.
+        status = cli.json(0, "status @d");
+        assert!(status["encryption_method"].is_string(), "{words}: {status}");
+    }
     cli.ends(0, "close @d");
     // Whoever reads nothing but the code is told that it can't be opened like this.
     let code = if to_the_end { 0 } else { 1 };

@@ -280,8 +280,13 @@ fn a_command_in_advice_names_the_volume_that_was_named() {
     let told = "see `keyway protector list 'my stick.img'`; keyway header restore 'my stick.img' FILE; check the path given as VOLUME";
     assert_eq!(filled(advice, &words), told);
     let mounts = filled(&with_verbs(&sentence(&Advice::MountVolume), &words), &words);
-    let told = "mount the volume instead, with the options that you gave: sudo keyway open 'my stick.img' FOLDER (and --protect-hidden where it may be an outer one)";
+    let told = "mount the volume instead: sudo keyway open 'my stick.img' FOLDER (and --protect-hidden where it may be an outer one)";
     assert_eq!(mounts, told);
+    let given = ["--format", "veracrypt", "--pim", "3", "--keyfile", "a key"].map(OsString::from);
+    let words = [words, given.to_vec()].concat();
+    let mounts = filled(&sentence(&Advice::MountVolume), &words);
+    let with = "sudo keyway open 'my stick.img' FOLDER --format veracrypt --pim 3 --keyfile 'a key' (and";
+    assert!(mounts.contains(with), "{mounts}");
     let words: Vec<OsString> = ["keyway", "create", "v"].map(OsString::from).to_vec();
     assert_eq!(filled(advice, &words), advice, "what is made is no volume yet");
 }

@@ -91,6 +91,9 @@ pub enum FilesError {
     /// The place outside of it is taken: nothing is overwritten there unasked.
     #[error("{} exists already", named(.0))]
     InTheWay(PathBuf),
+    /// What is there is of another kind than what is copied, and stays whatever was asked for.
+    #[error("{} exists already, and is of another kind: it is not replaced", named(.0))]
+    OtherKind(PathBuf),
     /// What would be replaced is the volume that is copied from.
     #[error("{} is the volume itself, and is not replaced by what is in it", named(.0))]
     IsTheVolume(PathBuf),
@@ -217,6 +220,7 @@ explain! { FilesError, through Store {
     Self::BadNames { .. } => [Usage Request, RenameOrSkipUnfit],
     Self::Exists(_) => [Exists State, OtherNameOrForce],
     Self::InTheWay(path) => [Exists State, OtherNameOrForce; path],
+    Self::OtherKind(path) => [Exists State, ChooseAnotherName; path],
     Self::IsTheVolume(path) => [Exists State, OtherPath; path],
     Self::IsOpen(path) => [InUse InUse, OtherPath; path],
     Self::NoRoomForBoth { .. } => [NoSpace State, RemoveOldFirst],

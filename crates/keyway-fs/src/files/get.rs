@@ -257,7 +257,7 @@ impl<'a> Copy<'a> {
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let made = openat(into, name, flags, Mode::empty()).map_err(|e| match e {
             // A file, or a link.
-            Errno::NOTDIR | Errno::LOOP => FilesError::InTheWay(path.to_owned()),
+            Errno::NOTDIR | Errno::LOOP => FilesError::OtherKind(path.to_owned()),
             e => host("open", path, e.into()),
         })?;
         if is_new {
@@ -339,10 +339,12 @@ impl<'a> Copy<'a> {
         if self.files.existing.keep_same && kind == Some(FileType::RegularFile) && same {
             return self.count(|got| got.kept += 1);
         }
-        let replaced =
-            matches!(kind, Some(FileType::RegularFile | FileType::Symlink)) && self.files.existing.replace;
-        if old.is_some() && !replaced {
-            return Err(FilesError::InTheWay(path.to_owned()));
+        let is_file = matches!(kind, Some(FileType::RegularFile | FileType::Symlink));
+        let replaced = is_file && self.files.existing.replace;
+        match old {
+            Some(_) if !is_file => return Err(FilesError::OtherKind(path.to_owned())),
+            Some(_) if !replaced => return Err(FilesError::InTheWay(path.to_owned())),
+            _ => {}
         }
         // It has its name once it is whole, whatever ends this process before; an old one stays until then.
         let begun = &*beside()?;

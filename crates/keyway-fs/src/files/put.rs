@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
+use std::path::Path;
 
 /// What a folder will hold, by the names that a file system compares.
 type Names = HashMap<String, Held>;
@@ -33,6 +34,7 @@ pub(super) fn makes(held: Option<EntryKind>, new: &NewEntry<'_>, replace: bool) 
         Some(EntryKind::Folder) if replace => {
             Err(FilesError::IsAFolder(new.path.last().cloned().unwrap_or_default()))
         }
+        Some(_) if replace => Err(FilesError::OtherKind(Path::new("/").join(whole(new.path)))),
         Some(_) => Err(FilesError::Exists(whole(new.path))),
     }
 }

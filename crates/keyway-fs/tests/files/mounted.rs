@@ -74,7 +74,7 @@ fn no_link_is_followed() {
         assert!(matches!(put(&mut files, path, b"x", false), Err(FilesError::IsALink(_))), "{path}");
         assert!(matches!(put(&mut files, path, b"x", true), Err(FilesError::IsALink(_))), "{path}");
     }
-    assert!(matches!(checked(&mut files, "/file", Some(1), true), Err(FilesError::Exists(_))));
+    assert!(matches!(checked(&mut files, "/file", Some(1), true), Err(FilesError::OtherKind(_))));
     assert!(matches!(put(&mut files, "/file", b"x", false), Err(FilesError::Exists(_))));
     assert!(matches!(files.put_folder(&names("/out"), 0o755), Err(FilesError::Exists(_))));
     assert_eq!(files.kind_of(&names("/out")).expect("there"), Some(EntryKind::Link));
@@ -145,7 +145,7 @@ fn what_stands_against_them_is_found_before_the_first() {
     let check = |kind, path, len, replace| checked(&mut opened(at.path(), kind), path, len, replace);
     assert!(matches!(check(Ext, "/Folder/File", Some(1), false), Err(FilesError::Exists(_))));
     assert!(matches!(check(Ext, "/Folder/File/x", Some(1), false), Err(FilesError::NotAFolder(_))));
-    assert!(matches!(check(Ext, "/Folder/File", None, true), Err(FilesError::Exists(_))));
+    assert!(matches!(check(Ext, "/Folder/File", None, true), Err(FilesError::OtherKind(_))));
     assert!(matches!(check(Ext, "/Folder", Some(1), true), Err(FilesError::IsAFolder(_))));
     let missing = check(Ext, "/none/x", Some(1), true).expect_err("it is not there");
     assert_eq!(missing.to_string(), "there is no /none in it");

@@ -4,7 +4,7 @@ use super::confined;
 use super::ending::{forget, interrupted, outcome, tell_of_kept};
 use super::job::Prepared;
 use super::lost_sectors::LostList;
-use super::outcome::ConversionOutcome;
+use super::outcome::{ConversionOutcome, Made};
 use super::request::{ConversionRequest, Online};
 use crate::error::Error;
 use crate::progress::{Note, Progress};
@@ -14,7 +14,7 @@ use keyway_attach::session::{self, AttachPlan, MountPlan};
 use keyway_convert::{
     Checkpoint, Conversion, ConversionKind, ConvertError, Live, PlannedConversion, Stopped,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Carries a conversion out while its volume is in use, until that is closed. What is not converted by then stays as it
@@ -40,7 +40,10 @@ pub(super) fn carry_out(
     let begun = planned.begin_in_use(&conversion, &store).map_err(&failed)?;
     let was_in_use = begun.is_some();
     let stopped = match begun {
-        Some(begun) => serve(request, online, (&planned, &conversion), begun, watch, progress)?,
+        Some(begun) => {
+            let details = details(&planned, &made);
+            serve(request, online, (&conversion, details), begun, watch, progress)?
+        }
         None => {
             drop(watch);
             Stopped::Done
@@ -64,11 +67,24 @@ pub(super) fn carry_out(
     Ok(ConversionOutcome { made, was_in_use, ..outcome(request, &planned, stopped) })
 }
 
+/// What `status` tells when all is converted, and nothing on the medium says it: the new volume's cipher, and what kind of
+/// secret opens it.
+fn details(planned: &PlannedConversion, made: &Made) -> Value {
+    let [format, _] = planned.formats();
+    let spec = match planned {
+        PlannedConversion::VeraCrypt(plan) => plan.keys.new.as_ref().map(|new| new.cipher.spec()),
+        PlannedConversion::BitLocker(_) | PlannedConversion::CrossFormat(_) => None,
+    };
+    let (cipher, mode) = (spec.map(|spec| spec.chain.to_string()), spec.map(|spec| spec.mode.name()));
+    let volume = json!({"format": format, "conversion": planned.kind(), "cipher": cipher, "mode": mode});
+    json!({"volume": volume, "key_protectors": made.secret.as_slice(), "converting": true})
+}
+
 /// Attaches what can be used, serves it until it is closed, and converts the rest meanwhile.
 fn serve(
     request: &ConversionRequest,
     online: &Online,
-    (planned, conversion): (&PlannedConversion, &Conversion<'_>),
+    (conversion, details): (&Conversion<'_>, Value),
     (live, reached): (Live, Checkpoint),
     watch: Watch<'_>,
     progress: &dyn Progress,
@@ -76,7 +92,6 @@ fn serve(
     let failed = interrupted(request);
     let live = Arc::new(live);
     let device = live.device().map_err(&failed)?;
-    let [format, _] = planned.formats();
     let attach = AttachPlan {
         volume: request.path.clone(),
         attachment: online.attachment.clone(),
@@ -89,7 +104,7 @@ fn serve(
         }),
         close_when_idle: None,
         reasons: Vec::new(),
-        details: json!({"volume": {"format": format, "conversion": planned.kind()}, "converting": true}),
+        details,
         credentials: None,
         users: LocalUsers::Own,
         cache: false,

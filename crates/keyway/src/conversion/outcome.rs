@@ -2,9 +2,11 @@
 
 use super::request::{ConversionRequest, Goal};
 use crate::create::{KeyFiles, protector_id};
+use crate::protectors::SecretProtector;
 use crate::spelled::{bitlocker_options, options};
 use keyway_attach::path_text;
 use keyway_convert::{ConversionKind, FreeSpace};
+use keyway_store::size::words;
 use keyway_volume::bitlocker::{Block, Guid, NewProtectors, Protection, RecoveryPassword};
 use serde::{Serialize, Serializer};
 use std::path::PathBuf;
@@ -97,6 +99,8 @@ pub enum ConversionState {
 pub struct Work {
     /// Bytes of work in all.
     pub total_bytes: u64,
+    /// Bytes of it that this run did: others may have done some before.
+    pub converted_bytes: u64,
     /// Bytes of it that are done, where not all are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub done_bytes: Option<u64>,
@@ -104,6 +108,17 @@ pub struct Work {
     pub seconds: f64,
     /// How fast it was.
     pub bytes_per_second: u64,
+}
+
+impl Work {
+    /// How much this run did, in words, and of how much where that is more.
+    pub fn converted(&self) -> String {
+        let (now, all) = (words(self.converted_bytes), words(self.total_bytes));
+        match self.converted_bytes < self.total_bytes {
+            true => format!("{now} in this run, of {all} in all"),
+            false => all,
+        }
+    }
 }
 
 /// What could not be read and became zeros, in this run.
@@ -130,6 +145,9 @@ pub struct Made {
     /// Of a new BitLocker volume: its keys.
     #[serde(flatten)]
     pub keys: Option<NewKeys>,
+    /// Of a new VeraCrypt volume, what kind of secret opens it: told while it is in use.
+    #[serde(skip)]
+    pub secret: Option<SecretProtector>,
 }
 
 /// What of a file system's space was encrypted.

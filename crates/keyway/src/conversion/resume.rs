@@ -9,7 +9,7 @@ use super::plan::{Contents, ConversionPlan};
 use super::request::{ConversionRequest, read_twice};
 use crate::error::{Error, Misuse};
 use crate::progress::{Note, Progress};
-use crate::protectors::SecretChange;
+use crate::protectors::{SecretChange, SecretProtector};
 use crate::secret_role::SecretRole;
 use crate::secrets::{
     PasswordSource, Question, Secrets as Asked, Sources, Subject, Wanted, one_standard_input,
@@ -216,7 +216,8 @@ fn resume_veracrypt(
         veracrypt::VeraCryptPlan::resume(found, &store, file, &secrets).map_err(|e| request.said(e))?;
     let planned = with.as_asked(planned)?;
     let space = Some(planned.free_space().into());
-    go_on(planned, Arc::new(store), journal, Made { space, ..Made::default() })
+    let secret = Some(SecretProtector::from(other.as_ref().unwrap_or(&old)));
+    go_on(planned, Arc::new(store), journal, Made { space, secret, ..Made::default() })
 }
 
 /// `own` and what else was named open the old volume, `new` the new one where that has another secret; of a BitLocker

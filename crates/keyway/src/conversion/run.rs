@@ -161,6 +161,11 @@ fn carry_out(
     progress.stage(Stage::Converting(planned.kind()));
     let far = |done, total| progress.at(done, total);
     let watch = Watch::new((&request.path, file.map(JournalFile::path)), Some(&far), request.limit)?;
+    // What could not be looked up is told as done now: it is a figure for people.
+    let earlier = match request.goal {
+        Goal::Resume => conversion.done().unwrap_or_default(),
+        _ => 0,
+    };
     if let Err(error) = confined::enter(request, file, &watch) {
         // Nothing was converted: of what is new nothing is left.
         drop((conversion, watch));
@@ -190,6 +195,7 @@ fn carry_out(
     let done_now = if stopped == Stopped::Done { total_bytes } else { reached };
     let work = Work {
         total_bytes,
+        converted_bytes: done_now.saturating_sub(earlier),
         done_bytes,
         seconds: time.as_secs_f64(),
         // What an earlier run has done took none of this one's time.

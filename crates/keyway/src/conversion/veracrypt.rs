@@ -9,12 +9,13 @@ use super::request::{ConversionRequest, NewVolume};
 use super::space::{MakingRoom, elsewhere, end_in, end_of};
 use crate::error::Error;
 use crate::progress::tell_weakness;
-use crate::protectors::SecretChange;
+use crate::protectors::{SecretChange, SecretProtector};
 use crate::secrets::{Wanted, one_standard_input};
 use crate::under_way::ConversionRefusal;
 use crate::unlock::VolumeFormat;
 use keyway_cipher::Chain;
 use keyway_convert::{ConversionKind, FreeSpace, PlannedConversion, veracrypt};
+use keyway_error::{Advice, Explain, Kind};
 use keyway_fs::FoundFileSystem;
 use keyway_store::FileStore;
 use keyway_volume::veracrypt::{BACKUP_GROUP_BYTES, Fill, HEADERS_BYTES, Unlocked, unlock};
@@ -134,7 +135,8 @@ impl Job for Encryption {
                     allocate_ranges(path, &plan.written())?;
                 }
                 let space = Some(EncryptedSpace::from(free));
-                with.begin(planned, Arc::new(store), Made { space, ..Made::default() })
+                let secret = Some(SecretProtector::from(&secrets));
+                with.begin(planned, Arc::new(store), Made { space, secret, ..Made::default() })
             },
         )
     }
@@ -180,7 +182,10 @@ impl Job for Reencryption {
         let (request, subject) = (with.request, with.request.subject());
         let old =
             request.sources.veracrypt_key(&request.path, &request.arguments, with.secrets, with.progress)?;
-        let (store, opened) = open(with, &old)?;
+        let (store, opened) = open(with, &old).map_err(|e| match (self.new.hash, e.explain().kind) {
+            (Some(_), Kind::WrongSecret) => e.leaving(Advice::HashIsNew),
+            _ => e,
+        })?;
         let other = match request.new.is_given() {
             true => {
                 let change = SecretChange::from(&request.new);
@@ -191,11 +196,13 @@ impl Job for Reencryption {
         let weakness = other.as_ref().and_then(|new| Weakness::of_secrets(new, self.new.hash()));
         tell_weakness(with.progress, weakness);
         allocate(&request.path)?;
-        let new = new_volume(&self.new, self.cipher, other.as_ref().unwrap_or(&old));
+        let opens = other.as_ref().unwrap_or(&old);
+        let new = new_volume(&self.new, self.cipher, opens);
         let planned = veracrypt::reencryption(&store, &opened, &new, with.plan.journal.file());
         let planned = with.as_asked(planned.map_err(|e| request.said(e))?)?;
         drop(opened);
-        with.begin(planned, Arc::new(store), Made { space: Some(None.into()), ..Made::default() })
+        let (space, secret) = (Some(None.into()), Some(SecretProtector::from(opens)));
+        with.begin(planned, Arc::new(store), Made { space, secret, ..Made::default() })
     }
 }
 

@@ -1,14 +1,17 @@
 //! What lies where a new volume goes, as far as that shows: who is asked whether it may be lost hears it.
 
+use crate::detect::Lying;
 use crate::disk::{Disk, DiskPartition, Holds};
 use crate::medium;
 use crate::shown::line;
+use keyway_fs::Superblock;
 use keyway_fs::superblock::VolumeInfo;
-use keyway_fs::{Container, FoundFileSystem};
 use keyway_store::Store;
 use keyway_store::size::words;
-use keyway_volume::{NotAVolume, bitlocker, inspect};
+use keyway_volume::NotAVolume;
 use std::path::Path;
+
+const NOISE: &str = "noise, as an encrypted volume is";
 
 /// That in words; nothing where it can't be read.
 pub(super) fn there(path: &Path) -> Option<String> {
@@ -16,32 +19,27 @@ pub(super) fn there(path: &Path) -> Option<String> {
     if store.size() == 0 {
         return None;
     }
-    if let Some(container) = Container::on(&store).ok()? {
-        return Some(container.name().to_owned());
-    }
-    if bitlocker::is_volume(&store).ok()? {
-        return Some("a BitLocker volume".to_owned());
-    }
-    if let Some(found) = FoundFileSystem::find(&store).ok()? {
-        return Some(file_system(&store, found));
-    }
-    if let Some(disk) = Disk::on(path).ok()? {
-        return Some(partitions(&disk));
-    }
-    let seen = inspect(&store).ok()?;
-    Some(match seen.not_a_volume {
-        None => "noise, as an encrypted volume is".to_owned(),
-        Some(NotAVolume::Known(what) | NotAVolume::FileSystem(what)) => what.to_owned(),
-        Some(NotAVolume::Zeros) => "zeros at the beginning, and nothing that is known".to_owned(),
-        Some(_) => "nothing that is known".to_owned(),
-    })
+    let words = match Lying::on(&store).ok()? {
+        Lying::Container(container) => container.name(),
+        Lying::BitLocker => "a BitLocker volume",
+        Lying::FileSystem(found) => return Some(file_system(&store, &found)),
+        lying => match (Disk::on(path).ok()?, lying) {
+            (Some(disk), _) => return Some(partitions(&disk)),
+            (None, Lying::Other(NotAVolume::Known(what) | NotAVolume::FileSystem(what))) => what,
+            (None, Lying::Other(NotAVolume::Zeros)) => "zeros at the beginning, and nothing that is known",
+            (None, Lying::Noise) => NOISE,
+            _ => "nothing that is known",
+        },
+    };
+    Some(words.to_owned())
 }
 
-fn file_system(store: &dyn Store, found: FoundFileSystem) -> String {
+fn file_system(store: &dyn Store, found: &Superblock) -> String {
     let label = VolumeInfo::read(store, found.kind).ok().and_then(|about| about.label);
     // A label is anybody's text.
     let label = label.map(|label| format!(" \"{}\"", line(&label))).unwrap_or_default();
-    format!("the {} file system{label} of {}", found.kind, words(found.bytes))
+    let size = found.bytes.map(|bytes| format!(" of {}", words(bytes))).unwrap_or_default();
+    format!("the {} file system{label}{size}", found.kind)
 }
 
 fn partitions(disk: &Disk) -> String {
@@ -49,7 +47,7 @@ fn partitions(disk: &Disk) -> String {
     let hold = |partition: &DiskPartition| match partition.holds {
         Holds::BitLocker => "BitLocker".to_owned(),
         Holds::Converting => "a conversion that goes on".to_owned(),
-        Holds::Noise => "noise, as an encrypted volume is".to_owned(),
+        Holds::Noise => NOISE.to_owned(),
         Holds::FileSystem => partition.filesystem.unwrap_or("a file system").to_owned(),
         Holds::Other => "something else".to_owned(),
     };

@@ -77,6 +77,10 @@ impl Destination {
         must_have_folder(&path)?;
         // Through a link as well: nothing is overwritten unasked.
         match path.symlink_metadata() {
+            // A pipe or a device is nothing that a file takes the place of.
+            Ok(about) if !(about.is_dir() || about.is_file() || about.is_symlink()) => {
+                Err(FilesError::OtherKind(path).into())
+            }
             // Of what matches a pattern each has its own name.
             Ok(about) if (found.own || !about.is_dir()) && !existing.may_be_there() => {
                 Err(FilesError::InTheWay(path).into())

@@ -12,7 +12,7 @@ use crate::session::{
 use crate::shown::shown;
 use crate::unlock::{UnlockArguments, VolumeFormat};
 use keyway_attach::session::MountedInside;
-use keyway_attach::{mount, user_mount};
+use keyway_attach::{AttachError, mount, user_mount};
 use keyway_engine::Access;
 use keyway_fs::FileSystemKind;
 use keyway_fs::files::MountedFiles;
@@ -96,12 +96,18 @@ impl Mounted {
     pub(super) fn end(mut self, volume: &Path, done: Result<ControlFlow<()>, Error>) -> Result<(), Error> {
         let flushed = self.files.take().map_or(Ok(()), |files| files.flush().map_err(about(volume)));
         // What the file system says of it is "Input/output error".
-        let hit =
-            (done.is_err() || flushed.is_err()) && status(&self.id).is_ok_and(|status| status.guard_hit);
+        let failed = done.as_ref().err().or(flushed.as_ref().err()).map(ToString::to_string);
+        let now = failed.as_ref().and_then(|_| status(&self.id).ok());
+        let hit = now.as_ref().is_some_and(|now| now.guard_hit);
+        let unwritten = now.and_then(|now| now.first_failed_write);
         let unmounted = self.inside.take().map_or(Ok(()), MountedInside::end);
         let closed = close(std::mem::take(&mut self.id));
         if hit {
             return Err(Error::from(SessionError::HiddenHit).at(volume));
+        }
+        if let (Some(failed), Some(why)) = (failed, unwritten) {
+            let (volume, reason) = (shown(volume), format!("{why} ({failed})"));
+            return Err(AttachError::ClosedBadly { volume, reason }.into());
         }
         if done?.is_break() {
             return Err(Error::Stopped);

@@ -6,6 +6,7 @@ use crate::error::{Error, Misuse};
 use crate::key_file::{NewKeyFile, must_be_new};
 use crate::locked::LockedVolume;
 use crate::searching::Searched;
+use crate::told::naming;
 use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_engine::Access;
@@ -110,7 +111,8 @@ impl<'a> Protectors<'a> {
             let opened = bitlocker::unlock(&searched, &request).map_err(Error::from);
             searched.unless_stopped(opened).map_err(|e| volume.said(e))?
         };
-        let warnings = opened.warnings.iter().map(ToString::to_string).collect();
+        let named = |warning: String| naming(&warning, volume.path.as_os_str(), None, "");
+        let warnings = opened.warnings.iter().map(ToString::to_string).map(named).collect();
         Ok(Self { volume, store, keys: opened.opened, warnings })
     }
 

@@ -6,7 +6,7 @@ use super::plan::{FileSystemPlan, ResizePlan};
 use crate::conversion::set_len;
 use crate::error::{Error, about};
 use crate::progress::{Progress, Stage};
-use crate::session::{ServingProgram, SessionError, SessionPlan, SessionSecrets, by_fuse};
+use crate::session::{ServingProgram, SessionError, SessionPlan, SessionSecrets, fuse_for_a_tool};
 use crate::unlock::UnlockArguments;
 use keyway_error::{Advice, Explain, Kind};
 use keyway_fs::resize::ResizeToolError;
@@ -101,7 +101,7 @@ impl Attached<'_> {
         refused: impl FnOnce(ResizeToolError) -> Error,
     ) -> Result<(), Error> {
         let by = self.serving.ok_or(SessionError::NotAttachable)?;
-        let plan = SessionPlan::new(self.volume, self.arguments.clone(), by_fuse(false)?)?;
+        let plan = SessionPlan::new(self.volume, self.arguments.clone(), fuse_for_a_tool()?)?;
         let session = plan.start(self.secrets, by)?;
         // A loop device where this user may have one; otherwise the file that it would be made of.
         let place = session.state.device.as_ref().or(session.state.file.as_ref());

@@ -12,7 +12,7 @@ use crate::locked::LockedVolume;
 use crate::log_file;
 use crate::medium;
 use crate::progress::{Progress, Stage};
-use crate::session::{self, SessionSecrets, by_fuse};
+use crate::session::{self, SessionSecrets, fuse_for_a_tool};
 use crate::unlock::{Family, Key};
 use keyway_store::{Held, Store};
 use keyway_volume::veracrypt::{LARGEST_VOLUME, SMALLEST_VOLUME, must_have_room};
@@ -91,7 +91,7 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
     let fill = !request.quick && !seen.used_space_only;
     if let Some(fs) = filesystem.filter(|fs| fs.becomes_bytes.is_some()) {
         let can = fs.kind.must_have_tools().map_err(about(path));
-        can.and_then(|()| Ok(by_fuse(false).map(drop)?)).map_err(|error| {
+        can.and_then(|()| Ok(fuse_for_a_tool().map(drop)?)).map_err(|error| {
             let grows = fs.becomes_bytes > Some(fs.bytes);
             // What only gets larger is of use without that, too.
             if grows { ResizeError::CantGrow(Box::new(error)).into() } else { error }

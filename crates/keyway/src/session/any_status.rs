@@ -65,6 +65,7 @@ impl AnyStatus {
             });
         }
         let mut status = match open {
+            Some(open) if converts => VolumeStatus::converted(open),
             Some(open) => open.into(),
             None => {
                 let waiting = of_dead(WaitingVolume::named(Some(name))?);

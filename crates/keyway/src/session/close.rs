@@ -68,8 +68,16 @@ pub fn plan_close(name: Option<&Path>) -> Result<Vec<ClosedVolume>, Error> {
     let killed = if name.is_some() && !open.is_empty() { Vec::new() } else { killed(name.as_deref())? };
     let open = open.into_iter().map(|state| ClosedVolume::new(state, false));
     let all: Vec<_> = open.chain(killed.into_iter().map(|state| ClosedVolume::new(state, true))).collect();
-    if let (None, Some(other)) = (&name, SessionElsewhere::all().pop()) {
-        return Err(elsewhere(other));
+    if name.is_none() {
+        let mut others = SessionElsewhere::all().into_iter();
+        if let Some(first) = others.next() {
+            // Each has a command that closes it.
+            let closes = |other: SessionElsewhere| {
+                let path = other.volume.clone();
+                OtherUser::from(other).close(&path)
+            };
+            return Err(others.map(closes).fold(elsewhere(first), Error::leaving));
+        }
     }
     match name.filter(|_| all.is_empty()) {
         Some(name) => Err(whose(&name, AttachError::NotOpen(name.display().to_string()))),

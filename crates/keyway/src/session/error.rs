@@ -22,6 +22,8 @@ pub enum Purpose {
     Mount,
     /// A page cache between.
     Cache,
+    /// A tool that works on what is in the volume: a file or a device is all that it takes.
+    Tool,
 }
 
 impl Purpose {
@@ -156,6 +158,7 @@ explain! { SessionError, through Refused | HostSecret {
     Self::Others { path, other } if other.elsewhere.is_some() => [AlreadyOpen InUse, (other.close(path)); path],
     Self::Others { path, other } => [NotPermitted Machine, (other.close(path)); path],
     Self::Lacks { purpose: Purpose::Cache, .. } => [NotPermitted Machine, RootOrNoCache],
+    Self::Lacks { purpose: Purpose::Tool, lack } => [NotPermitted Machine, (for_a_tool(lack))],
     Self::Lacks { lack: Lack { reason: LackReason::NoFusermount, .. }, .. } => [NotPermitted Machine, InstallFuse],
     Self::Lacks { purpose: Purpose::Mount, lack: Lack { need: Need::LoopDevice, .. } } => [NotPermitted Machine, RootOrFile],
     Self::Lacks { lack: lack @ Lack { reason: LackReason::NotYours(..), .. }, .. } => { lack.explain() },
@@ -174,6 +177,15 @@ explain! { SessionError, through Refused | HostSecret {
     Self::NoRequest(_) => [Usage Request, OpenByVerb],
     Self::Process { .. } | Self::CallerGone(_) => [Medium, Retry],
 } }
+
+/// What helps where no other way to attach does.
+fn for_a_tool(lack: &Lack) -> Advice {
+    match lack.reason {
+        LackReason::NoFusermount => Advice::InstallPackage { package: "fuse3".to_owned() },
+        LackReason::Device(..) => Advice::LoadFileSystem { filesystem: "fuse".to_owned() },
+        _ => Advice::BecomeRoot,
+    }
+}
 
 /// What helps where nothing writes to a file system.
 fn to_write(filesystem: FileSystemKind, root: bool) -> Advice {

@@ -51,6 +51,7 @@ pub use overview::{OpenVolume, VolumeStatus, WaitingVolume};
 pub use plan::{AttachChoice, SessionPlan, SessionSecrets};
 pub use program::ServingProgram;
 pub use refusal::SessionRefusal;
+pub(crate) use request::fuse_for_a_tool;
 pub use request::{AttachBy, AttachRequest, by_fuse, by_ourselves};
 
 use crate::error::Error;

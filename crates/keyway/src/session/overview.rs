@@ -97,12 +97,16 @@ impl Serialize for OpenVolume {
 }
 
 impl OpenVolume {
-    /// The bytes that the volume's file or device has now, where these are fewer than the volume reaches over: somebody has cut it since it
-    /// was opened.
+    /// The bytes that the volume's file or device has now, where these are fewer than the volume reaches over: somebody has cut it, since
+    /// it was opened or before.
     pub fn shortened_to(&self) -> Option<u64> {
         let volume = self.state.details.get("volume")?;
         let number = |key: &str| volume.get(key).and_then(Value::as_u64);
-        let end = number("data_offset").unwrap_or_default().checked_add(number("data_bytes")?)?;
+        let whole = self.state.details.get("whole_bytes").and_then(Value::as_u64);
+        let end = match whole {
+            Some(whole) => whole,
+            None => number("data_offset").unwrap_or_default().checked_add(number("data_bytes")?)?,
+        };
         let moved = self.now.as_ref().ok().and_then(|now| now.moved_to.as_deref());
         // What is known of it already is good enough: a file system that hangs is not asked.
         let (path, flags) = (moved.unwrap_or(&self.state.volume), AtFlags::STATX_DONT_SYNC);
@@ -271,6 +275,22 @@ impl VolumeStatus {
             fields.extend(session);
         }
         document
+    }
+
+    /// An open volume whose conversion is through: what its medium says by now goes before what was known when that began.
+    pub(super) fn converted(open: OpenVolume) -> Self {
+        let seen = Self::locked(&open.state.volume, None).ok().filter(Self::is_known);
+        let begun = Self::from(open);
+        let Some(seen) = seen else { return begun };
+        Self {
+            format: begun.format,
+            size_bytes: begun.size_bytes,
+            lock_status: begun.lock_status,
+            session: begun.session,
+            other_user: None,
+            resume_with: None,
+            ..seen
+        }
     }
 
     /// A volume that is not open here, or a drive that encrypts by itself: BitLocker tells nearly everything, other

@@ -14,7 +14,7 @@ use keyway_attach::mount::{check_options, option_of_drivers};
 use keyway_attach::nbd::Certificates;
 use keyway_attach::session::{
     Attachment, Lack, LackReason, NbdAddress, Need, Reason, Wish, choose, clean_stale_before,
-    require_sandbox, runtime_folder, waiting,
+    folder_for_sessions, require_sandbox, waiting,
 };
 use keyway_attach::{AttachError, LocalUsers, dmcrypt, ublk};
 use keyway_engine::Access;
@@ -173,7 +173,7 @@ impl AttachRequest {
         }
         let access = if read_only { Access::ReadOnly } else { Access::ReadWrite };
         // Its session needs one: said before anybody types a password.
-        runtime_folder()?;
+        folder_for_sessions()?;
         let free = if let AttachBy::To(_) = self.by {
             refuse_if_open(&self.volume, access)
         } else {
@@ -277,6 +277,22 @@ fn best(wish: Wish) -> Result<(AttachChoice, Option<AttachChoice>), SessionError
 /// What is missing.
 pub fn by_fuse(mount: bool) -> Result<Attachment, SessionError> {
     Ok(chosen(mount, |way| matches!(way, Attachment::Fuse { .. }))?.attachment)
+}
+
+/// FUSE for a tool that works on what is in the volume. It is tried out: its device may open where nobody may mount.
+///
+/// # Errors
+/// What is missing.
+pub(crate) fn fuse_for_a_tool() -> Result<Attachment, SessionError> {
+    let way = by_fuse(false).map_err(|error| match error {
+        SessionError::Lacks { lack, .. } => lacking(Purpose::Tool)(lack),
+        other => other,
+    })?;
+    keyway_attach::fuse::try_out().map_err(|error| {
+        let reason = LackReason::Kernel(error.to_string());
+        lacking(Purpose::Tool)(Lack { need: Need::Fuse, reason })
+    })?;
+    Ok(way)
 }
 
 /// A way in which every request passes through a process of ours: FUSE, or where that can't be had, NBD.

@@ -85,6 +85,7 @@ pub(super) fn serve(
     }
     let mut details = details(&open.info, &secrets, plan.discards)?;
     details["partition"] = json!(plan.arguments.partition);
+    details["whole_bytes"] = json!(open.whole_bytes);
     let credentials = secrets.hosts.as_deref().map(Credentials::parse).transpose();
     let credentials = credentials.map_err(SessionError::from)?.map(Arc::new);
     drop(secrets);

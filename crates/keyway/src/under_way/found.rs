@@ -132,6 +132,7 @@ impl Found {
         let is_seen = !matches!(details, Details::VeraCrypt { .. });
         Ok(Description {
             conversion_status: status(&details, self.kind(), running.is_some()),
+            resume_needs: resume_needs(&details, self.kind()),
             protection_status: is_seen.then_some("Unknown"),
             lock_status: is_seen.then_some("Locked"),
             format,
@@ -192,6 +193,18 @@ impl Found {
     }
 }
 
+/// What of a VeraCrypt volume's secret nobody can find out. Of a re-encryption both secrets are needed.
+fn resume_needs(details: &Details, kind: ConversionKind) -> &'static [&'static str] {
+    match (details, kind) {
+        (Details::BitLocker { .. }, _) => &[],
+        (Details::VeraCrypt { .. }, ConversionKind::Reencryption) => {
+            &["--pim", "--keyfile", "--new-pim", "--new-keyfile"]
+        }
+        (Details::CrossFormat { new_format: "veracrypt", .. }, _) => &["--new-pim", "--new-keyfile"],
+        (Details::VeraCrypt { .. } | Details::CrossFormat { .. }, _) => &["--pim", "--keyfile"],
+    }
+}
+
 /// What the format's own tools would call it.
 fn status(details: &Details, kind: ConversionKind, is_running: bool) -> String {
     let word = match kind {
@@ -244,6 +257,8 @@ pub struct Description {
     pub journal_file: Option<PathBuf>,
     /// What goes on with it, as it is typed.
     pub resume_with: String,
+    /// The options beside it, and beside the password, where the volume was begun with them: they are kept nowhere.
+    pub resume_needs: &'static [&'static str],
     /// What only conversions of this format have to say.
     #[serde(flatten)]
     pub details: Details,

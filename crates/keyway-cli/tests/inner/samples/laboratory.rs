@@ -50,6 +50,7 @@ pub(super) fn laboratory() -> Vec<Failure> {
             what: "ended with exit status: 1: no key".to_owned()
         },
         E::TooSmall { what: name(), present: 512, needed: 4096 },
+        E::SmallDrive { what: name(), present: 512, needed: 4096 },
         E::WouldDestroy { what: name() },
         E::InUse { what: name(), how: "it is mounted at /mnt".to_owned() },
         E::ReadOnly(name()),

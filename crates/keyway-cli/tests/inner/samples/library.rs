@@ -57,6 +57,7 @@ pub(super) fn library() -> Vec<Failure> {
             error: Box::new(Error::Stopped),
             left: Advice::ExchangeWords { inside: "to.txt".into(), here: "in.txt".into() }
         },
+        Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::HashIsNew },
         Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::SizesRestored },
         Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::SizesLeft },
         Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::FileSizeRestored },

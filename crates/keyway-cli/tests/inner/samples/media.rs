@@ -90,6 +90,7 @@ pub(super) fn inside() -> Vec<Failure> {
         E::SameName(name()),
         E::Exists(name()),
         E::InTheWay(v()),
+        E::OtherKind(v()),
         E::IsTheVolume(v()),
         E::IsOpen(v()),
         E::NoRoom { free: 512, wanted: 4096 },

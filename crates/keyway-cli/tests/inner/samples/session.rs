@@ -67,6 +67,7 @@ pub(super) fn attaching() -> Vec<Failure> {
         E::UnsafeFolder { path: "/run/keyway".into(), own: false, owner: Some(123_456) },
         E::UnsafeFolder { path: "/run/keyway".into(), own: true, owner: None },
         E::RelativeFolder("run".into()),
+        E::LongFolder { path: "/run/keyway".into(), most: 90 },
         E::Deleted { volume: volume() },
         E::NoAnswer { volume: volume(), reason: "it said nothing".to_owned() },
         E::ClosedBadly { volume: volume(), reason: "a flush failed".to_owned() },
@@ -101,6 +102,8 @@ pub(super) fn serving() -> Vec<Failure> {
         lacks(Purpose::Mount, Need::LoopDevice, LackReason::NotRoot),
         lacks(Purpose::File, Need::Fuse, LackReason::NotRoot),
         lacks(Purpose::File, Need::Fuse, LackReason::NoFusermount),
+        lacks(Purpose::Tool, Need::Fuse, LackReason::NoFusermount),
+        lacks(Purpose::Tool, Need::Fuse, LackReason::Kernel("Operation not permitted".to_owned())),
     ];
     all.extend(failures![
         SessionError::DiscardsInHidden,
