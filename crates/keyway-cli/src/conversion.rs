@@ -83,12 +83,11 @@ impl JournalArgs {
 
 /// A file or device that is half converted, for people: how far it is, and all that is said of it without a secret.
 pub(crate) fn words(path: &Path, found: &Description) -> String {
-    let (conversion, done) = (found.conversion.name(), found.percentage_done);
     let mut rows = vec![
         ("  Size:", bytes(found.size_bytes)),
         ("  Conversion Status:", found.conversion_status.clone()),
         ("  Percentage Encrypted:", format!("{:.1}%", found.percentage_encrypted)),
-        ("  conversion", format!("{conversion}, {done:.1} % done")),
+        ("  conversion", found.in_words()),
     ];
     if let Details::VeraCrypt { free_space, .. } | Details::BitLocker { free_space, .. } = found.details {
         rows.extend(free_space.map(|free| ("  free space", free_in_words(free))));

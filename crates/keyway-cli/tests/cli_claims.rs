@@ -86,7 +86,7 @@ const CLAIMS: &[(&str, &str)] = &[
         "several_files_and_folders_are_put_and_patterns_bring_them_back \
          what_can_not_be_put_into_other_file_systems_leaves_nothing_behind",
     ),
-    ("A `TO` that is a file here", "two_files_are_not_one_with_a_new_name"),
+    ("A `TO` that is a file or folder here", "two_files_are_not_one_with_a_new_name"),
     (
         "Folders come with all that is in them",
         "several_files_and_folders_are_put_and_patterns_bring_them_back",
@@ -137,6 +137,7 @@ const CLAIMS: &[(&str, &str)] = &[
     ),
     ("`get` takes several paths", "several_are_copied_into_a_folder_that_is_there"),
     ("Of two words the second one", "several_are_copied_into_a_folder_that_is_there"),
+    ("Where that is in the volume, too", "two_that_are_in_the_volume_are_not_one_with_a_new_name"),
     (
         "The path of `get` and of `ls` is a pattern",
         "several_files_and_folders_are_put_and_patterns_bring_them_back",

@@ -289,6 +289,9 @@ fn a_volume_gets_another_method_and_keeps_what_opens_it() {
         assert_eq!(document["encryption_method"], "AES 128", "{document}");
         assert_eq!(document["new_encryption_method"], "XTS-AES 128", "{document}");
     }
+    // All of it is encrypted, though not all is done.
+    let told = String::from_utf8(cli.ends(0, "status @d").stdout).expect("text");
+    assert!(told.contains("100.0%") && told.contains(" % done; the rest is encrypted as before"), "{told}");
     for words in [format!("cat @d {SECRET}"), format!("decrypt @d {SECRET} --yes")] {
         let refused = cli.run(&words);
         assert!(!refused.status.success(), "{words}");

@@ -95,6 +95,10 @@ fn patterns_bring_them_back(filesystem: &str) {
     let counts =
         |plan: &serde_json::Value| ["files", "folders", "bytes"].map(|key| plan[key].as_u64().unwrap());
     assert_eq!(counts(&plan["plan"]), [5, 3, 5 + 5 + 12 + 21 + 20]);
+    // What is put is no backup.
+    let told = cli.ends(0, &format!("put @volume @photos --dry-run {OPEN}")).stdout;
+    let told = String::from_utf8_lossy(&told).into_owned();
+    assert!(told.contains("\n  from ") && !told.contains("backup"), "{told}");
     let put = cli.json(0, &format!("put @volume @a.jpg @b.JPG @photos / {OPEN}"));
     assert_eq!(put["left_out"][0]["reason"], "links are not copied");
     assert_eq!((counts(&put), put["path"].as_str()), ([5, 3, 63], Some("/")));
@@ -564,7 +568,14 @@ fn two_files_are_not_one_with_a_new_name() {
     for name in ["one.jpg", "two.jpg"] {
         fs::write(cli.path(name), name).expect("room");
     }
-    for words in ["one.jpg two.jpg", "@one.jpg @two.jpg", "--force one.jpg two.jpg"] {
+    for name in ["DCIM", "pics"] {
+        fs::create_dir(cli.path(name)).expect("room");
+        fs::write(cli.path(&format!("{name}/inside.jpg")), name).expect("room");
+    }
+    fs::write(cli.path("a:b.jpg"), "a name that FAT can't hold").expect("room");
+    let files = ["one.jpg two.jpg", "@one.jpg @two.jpg", "--force one.jpg two.jpg"];
+    let folders = ["DCIM pics", "DCIM pics/", "@DCIM @pics", "one.jpg pics", "a:b.jpg pics --skip-unfit"];
+    for words in files.into_iter().chain(folders) {
         let mut put = cli.command(cli.words(&format!("put @volume {OPEN} {words}")));
         let done = put.current_dir(cli.path("")).output().expect("it runs");
         let said = String::from_utf8_lossy(&done.stderr);
@@ -573,6 +584,11 @@ fn two_files_are_not_one_with_a_new_name() {
     cli.ends(0, &format!("put @volume --to / @one.jpg @two.jpg {OPEN}"));
     // A path in the volume is a name, whatever is here.
     cli.ends(0, &format!("put @volume @one.jpg /three.jpg {OPEN}"));
+    cli.ends(0, &format!("put @volume @DCIM /pics {OPEN}"));
+    // What is a folder there takes it, whatever is here.
+    let mut put = cli.command(cli.words(&format!("put @volume DCIM pics {OPEN}")));
+    assert!(put.current_dir(cli.path("")).output().expect("it runs").status.success());
+    cli.ends(0, &format!("ls @volume /pics/DCIM {OPEN}"));
     let listed = cli.ends(0, &format!("ls @volume {OPEN}"));
     let listed = String::from_utf8_lossy(&listed.stdout);
     assert!(listed.contains("two.jpg") && listed.contains("three.jpg"), "{listed}");
@@ -672,7 +688,8 @@ fn what_is_to_be_replaced_needs_room_beside_it_and_that_is_told() {
         let said = cli.json(1, &format!("put @volume @large --force {OPEN}"));
         let message = said["error"]["message"].as_str().unwrap();
         assert!(message.contains("beside the 6 MiB that are to be replaced"), "{message}");
-        assert!(said["error"]["hint"].as_str().unwrap().contains("delete the old one first"), "{said}");
+        let hint = said["error"]["hint"].as_str().unwrap();
+        assert!(hint.contains("delete the old one first") && hint.contains("sudo keyway open /"), "{said}");
         assert!(cli.ends(0, &format!("get @volume large - {OPEN}")).stdout == vec![1; 6 << 20]);
     }
 }

@@ -226,6 +226,46 @@ fn what_would_be_copied_is_told_and_not_copied() {
     cli.fails(1, "exists", "--force", &format!("get @volume /photos/a.jpg @new.jpg --dry-run {OPEN}"));
 }
 
+/// Nobody who names two takes the first one's copy for both.
+#[test]
+fn two_that_are_in_the_volume_are_not_one_with_a_new_name() {
+    let cli = Cli::new();
+    fat(&cli);
+    for name in ["DCIM", "pics", "out"] {
+        fs::create_dir(cli.path(name)).unwrap();
+        fs::write(cli.path(name).join("a.jpg"), name).unwrap();
+    }
+    cli.ends(0, &format!("put @volume @DCIM @pics / {OPEN}"));
+    fs::remove_dir_all(cli.path("pics")).unwrap();
+    fs::remove_dir_all(cli.path("DCIM")).unwrap();
+    let get = |words: &str| {
+        let mut get = cli.command(cli.words(&format!("get @volume {words} {OPEN}")));
+        get.current_dir(cli.keyway.folder()).output().unwrap()
+    };
+    for words in
+        ["DCIM pics", "DCIM/a.jpg DCIM/A.JPG --dry-run", "DCIM pics --dry-run", "DCIM/a.jpg pics/b.jpg"]
+    {
+        let done = get(words);
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        let refused = words.starts_with("DCIM pics");
+        assert_eq!(
+            said.contains("pics is in the volume, too") && said.contains("./NAME"),
+            refused,
+            "{words}: {said}"
+        );
+        assert!(!cli.path("pics").exists() && !cli.path("DCIM").exists(), "{words}");
+    }
+    for words in ["DCIM ./pics", "/DCIM new", "DCIM pics out", "DCIM dcim"] {
+        let done = get(words);
+        assert!(done.status.success(), "{words}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+    assert_eq!(fs::read(cli.path("pics/a.jpg")).unwrap(), b"DCIM");
+    assert_eq!(fs::read(cli.path("out/pics/a.jpg")).unwrap(), b"pics");
+    assert!(cli.path("new/a.jpg").exists() && cli.path("dcim/a.jpg").exists());
+    // What is here is a folder, whatever is in the volume.
+    assert!(get("DCIM pics").status.success() && cli.path("pics/DCIM/a.jpg").exists());
+}
+
 #[test]
 fn words_that_were_exchanged_are_noticed() {
     let cli = Cli::new();

@@ -163,10 +163,16 @@ fn nothing_is_made_among_the_devices() {
     for words in [
         format!("create {name} --size 1M --quick --password-file @pw"),
         format!("create {name} --size 1M --quick --password-file @pw --dry-run"),
+        // No size is asked for of what can only be a device.
+        format!("create {name} --format bitlocker --password-file @pw"),
         format!("create @b --format bitlocker --size 64M --recovery-file {name} --password-file @pw"),
+        format!("open {name}"),
+        format!("encrypt {name}"),
+        format!("drive info {name}"),
         format!("header backup @v {name} {SECRET}"),
     ] {
         cli.fails(1, "not-found", &name, &words);
+        cli.fails(1, "not-found", "`lsblk` lists", &words);
         assert!(!std::path::Path::new(&name).exists() && !cli.path("b").exists(), "{words}");
     }
 }

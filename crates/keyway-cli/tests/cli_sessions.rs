@@ -613,6 +613,24 @@ fn what_is_open_is_mounted_later() {
     assert!(done.status.success(), "{}", text(&done.stderr));
     assert!(cli.path("home/stick/letter").exists());
     cli.ends(0, "close @v");
+    // So it goes again, and one that was there before stays.
+    assert!(!cli.path("home/stick").exists() && cli.path("home").exists() && cli.path("mnt").exists());
+    cli.ends(0, &format!("open @v @mnt {with}"));
+    cli.ends(0, "close @v");
+    assert!(cli.path("mnt").exists());
+    // Whatever unmounts it.
+    let words = cli.words(&format!("open @v @home/stick {with}"));
+    let done = cli.command(words).env("HOME", cli.path("home")).output().expect("keyway starts");
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    cli_support::checked(Command::new("umount").arg(cli.path("home/stick")));
+    wait_until("the folder is gone", || !cli.path("home/stick").exists());
+    // One that was made later as well.
+    cli.ends(0, &format!("open @v {with}"));
+    let mut later = cli.command(cli.words("open @v @home/stick"));
+    cli_support::checked(later.env("HOME", cli.path("home")));
+    assert!(cli.path("home/stick/letter").exists());
+    cli.ends(0, "close @v");
+    assert!(!cli.path("home/stick").exists());
 }
 
 #[test]

@@ -76,7 +76,7 @@ const SITUATIONS: &[Situation] = &[
     ),
     ("open @disk WITH", 4, "not-a-volume", "none of its partitions looks encrypted", "`keyway info"),
     ("open @disk --partition 7 WITH", 2, "not-found", "has no partition 7", "`keyway info"),
-    ("ls @v WITH", 4, "no-filesystem", "no file system in the volume", "`keyway open`"),
+    ("ls @v WITH", 4, "no-filesystem", "no file system in the volume", "without root it is a file"),
     ("encrypt @zeros --password-file @pw --yes", 4, "not-a-volume", "no file system on", "`keyway create`"),
     (
         "header restore @b @pw --password-file @pw --yes",

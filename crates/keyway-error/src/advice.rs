@@ -37,6 +37,7 @@ macro_rules! advice {
 
 advice! {
     CheckPath = "check-path": "Check the path.",
+    ListDevices = "list-devices": "See which devices there are.",
     BecomeRoot = "become-root": "Do it as a user who may, or as root.",
     OpenReadOnly = "open-read-only": "It can only be read here: open it for reading, or make it writable.",
     CloseUsers = "close-users": "Close what uses it.",
@@ -129,6 +130,7 @@ advice! {
         "The same as root writes to it, and so does a user who has this package, where there is one.",
     PutBeforeStays = "put-before-stays": "What was put before it stays in the volume.",
     PutAll = "put-all": "Put all of them into a folder, or write the new name as a path in the volume.",
+    GetBoth = "get-both": "Copy both into a folder, or write the new name as a path from here.",
     PutAsFolder = "put-as-folder": "Put them into a folder, or put a folder that holds them.",
     RemoveSomething = "remove-something": "Remove something first.",
     RepairBeforeConversion = "repair-before-conversion": "Repair it before it is converted.",

@@ -42,7 +42,7 @@ pub use system::{carried_errno, carry, ended_early, explain_io};
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What an error means to those who have to act on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,9 +87,18 @@ impl Meaning {
     /// The same about this file or device.
     #[must_use]
     pub fn about(mut self, path: impl Into<PathBuf>) -> Self {
-        self.path = Some(path.into());
+        let path = path.into();
+        if self.kind == Kind::NotFound && self.advice == [Advice::CheckPath] && is_among_devices(&path) {
+            self.advice.push(Advice::ListDevices);
+        }
+        self.path = Some(path);
         self
     }
+}
+
+/// Whether what has that name can only be a device: nobody makes files there.
+fn is_among_devices(path: &Path) -> bool {
+    path.starts_with("/dev") && !["/dev/shm", "/dev/fd"].iter().any(|other| path.starts_with(other))
 }
 
 impl From<(Kind, Fault)> for Meaning {

@@ -130,6 +130,20 @@ mod tests {
     }
 
     #[test]
+    fn of_a_device_that_is_not_there_it_is_told_what_lists_them() {
+        let steps = |path: &str| explain_io(&io::Error::from_raw_os_error(2)).about(path).advice;
+        assert_eq!(steps("/dev/sdx1"), [Advice::CheckPath, Advice::ListDevices]);
+        for path in ["sdx1", "/dev/shm/v.hc", "/dev/fd/9", "/devices/v.hc"] {
+            assert_eq!(steps(path), [Advice::CheckPath], "{path}");
+        }
+        // What is there needs no list.
+        assert_eq!(
+            explain_io(&io::Error::from_raw_os_error(13)).about("/dev/sda").advice,
+            [Advice::BecomeRoot]
+        );
+    }
+
+    #[test]
     fn system_errors_find_whose_fault_they_are() {
         let of = |errno| explain_io(&io::Error::from_raw_os_error(errno)).fault;
         // Linux's EACCES, EBUSY, ENOSPC, EROFS, EIO.

@@ -483,6 +483,9 @@ pub enum Misuse {
     /// Several that go to what is no folder here.
     #[error("these go into a folder here, and {} is none", .0.display())]
     GetIntoFolder(PathBuf),
+    /// The last of two words, which is in the volume and not here: both of them may have been meant.
+    #[error("{} is in the volume, too, and nothing here is called so", .0.display())]
+    GetOneOfThem(PathBuf),
     /// A path that ends in no name.
     #[error("{} is no name for something new", .0.display())]
     NoNewName(PathBuf),
@@ -495,9 +498,14 @@ pub enum Misuse {
     /// What is to go into a folder of the volume, and that is none.
     #[error("these go into a folder of the volume, and {} is none", .0.display())]
     PutIntoFolder(PathBuf),
-    /// The last of several words, which is a file here and no folder in the volume: all of them may have been meant.
-    #[error("{} is a file here, and no folder in the volume", .0.display())]
-    PutOneOfThem(PathBuf),
+    /// The last of several words, which is a file or folder here and no folder in the volume: all of them may have been meant.
+    #[error("{} is a {} here, and no folder in the volume", .path.display(), if *.is_folder { "folder" } else { "file" })]
+    PutOneOfThem {
+        /// It.
+        path: PathBuf,
+        /// Whether it is a folder here.
+        is_folder: bool,
+    },
     /// A file, and where it goes is written as a folder, which isn't there.
     #[error("there is no folder {}", .0.display())]
     NoSuchFolder(PathBuf),
@@ -620,11 +628,12 @@ explain! { Misuse {
     Self::VolumeFirst { path, .. } => [NotFound State, VolumeFirst; path],
     Self::NeedsNewFolder => [Usage Request, NameNewFolder],
     Self::GetIntoFolder(path) => [NotSuitable State, MakeFolder { path: path.clone() }; path],
+    Self::GetOneOfThem(_) => [NotSuitable State, GetBoth],
     Self::NoNewName(path) => [Usage Request, NameFolderOrNewFile; path],
     Self::PutNotAFile(path) => [Usage Request, OnlyFilesAndFolders; path],
     Self::PutNoLength(path) => [Usage Request, CopyItFirst; path],
     Self::PutIntoFolder(_) => [NotSuitable State, NameFolderInVolume],
-    Self::PutOneOfThem(_) => [NotSuitable State, PutAll],
+    Self::PutOneOfThem { .. } => [NotSuitable State, PutAll],
     Self::NoSuchFolder(_) => [NotFound State, LeaveSlashOut],
     Self::TooMuchToPut(path) => [Usage Request, PutFilesSingly; path],
 } }

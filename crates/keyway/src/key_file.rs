@@ -25,14 +25,19 @@ pub(crate) fn must_be_new(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Refuses a new file in a folder that isn't there, and one among the devices: whoever names one that is none has mistyped it, and
-/// a file there is in memory.
-pub(crate) fn must_have_folder(path: &Path) -> Result<(), Error> {
+/// Refuses a new file among the devices: whoever names one that is none has mistyped it, and a file there is in memory.
+pub(crate) fn must_be_no_missing_device(path: &Path) -> Result<(), Error> {
     let folder = std::path::absolute(path).ok().and_then(|path| path.parent()?.canonicalize().ok());
     let is_among_devices = |folder: &Path| folder.starts_with("/dev") && !folder.starts_with("/dev/shm");
     if folder.is_some_and(|folder| is_among_devices(&folder)) && !path.exists() {
         return Err(Error::system("open", path, Errno::NOENT.into()));
     }
+    Ok(())
+}
+
+/// Refuses a new file in a folder that isn't there, and one among the devices.
+pub(crate) fn must_have_folder(path: &Path) -> Result<(), Error> {
+    must_be_no_missing_device(path)?;
     match path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
         Some(folder) => must_be_folder(folder),
         None => Ok(()),

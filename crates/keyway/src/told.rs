@@ -118,7 +118,7 @@ pub fn facts(of: &impl Serialize, more: Value) -> Value {
 }
 
 /// A plan's fields in the order in which it has them, and the fields in those. `plan FIELD` in the catalogue says one in words, as
-/// `NAME: VALUE`, or by a `-` that it goes without saying; its facts are the field's own, or its `value`.
+/// `NAME: VALUE`, or by a `-` that it goes without saying; its facts are the field's own, or its `value` beside the plan's others.
 pub fn rows(plan: &impl Serialize, catalogue: &str) -> Vec<(String, String)> {
     // A value has its fields sorted, its text as they are written.
     let text = serde_json::to_string_pretty(plan).unwrap_or_default();
@@ -130,13 +130,14 @@ pub fn rows(plan: &impl Serialize, catalogue: &str) -> Vec<(String, String)> {
     {
         from.insert("goes_on".to_owned(), Value::Bool(true));
     }
-    names.for_each(|(name, _)| row(&mut rows, catalogue, name, fields.get(name).unwrap_or(&Value::Null)));
+    let value = |name: &str| fields.get(name).unwrap_or(&Value::Null);
+    names.for_each(|(name, _)| row(&mut rows, catalogue, (name, value(name)), &fields));
     rows
 }
 
-fn row(rows: &mut Vec<(String, String)>, catalogue: &str, name: &str, value: &Value) {
+fn row(rows: &mut Vec<(String, String)>, catalogue: &str, (name, value): (&str, &Value), beside: &Value) {
     let in_words = |value: &Value| {
-        let facts = if value.is_object() { value.clone() } else { json!({ "value": value }) };
+        let facts = if value.is_object() { value.clone() } else { facts(beside, json!({ "value": value })) };
         said_in(catalogue, &format!("plan {name}"), &facts)
     };
     let said = match value {
@@ -154,10 +155,12 @@ fn row(rows: &mut Vec<(String, String)>, catalogue: &str, name: &str, value: &Va
         _ if in_words(value) == "-" => return,
         (None, Value::Object(fields)) => {
             let inner = fields.iter();
-            return inner.for_each(|(inner, value)| row(rows, catalogue, &format!("{name}_{inner}"), value));
+            return inner.for_each(|(inner, value)| {
+                row(rows, catalogue, (&format!("{name}_{inner}"), value), &Value::Null)
+            });
         }
         (None, Value::Array(all)) if all.iter().any(|one| one.is_object() || one.is_array()) => {
-            return all.iter().for_each(|one| row(rows, catalogue, name, one));
+            return all.iter().for_each(|one| row(rows, catalogue, (name, one), beside));
         }
         (None, Value::Number(number)) if name.ends_with("bytes") => size(number),
         (None, other) => text_or_yes(other),

@@ -220,6 +220,15 @@ impl SessionFolder {
         self.path.join("mounted")
     }
 
+    fn made(&self) -> PathBuf {
+        self.path.join("made")
+    }
+
+    /// Keeps in mind that `at` was made to mount on: it goes with this folder, which is the last to go.
+    pub(super) fn keep_made(&self, at: &Path) -> Result<(), AttachError> {
+        std::os::unix::fs::symlink(at, self.made()).map_err(|e| AttachError::on("write", &self.made(), e))
+    }
+
     fn lock(&self) -> PathBuf {
         self.path.join("lock")
     }
@@ -261,9 +270,21 @@ impl SessionFolder {
 
     /// Removes the files, one by one: what is mounted in the folder must never be entered.
     pub(super) fn remove(&self) -> Result<(), AttachError> {
-        for name in
-            ["state.json", "state.json.new", "control", "nbd", "vhost-user", "trace", "mounted", "lock"]
-        {
+        if let Ok(at) = std::fs::read_link(self.made()) {
+            // What has something in it or on it is somebody's own by now, and stays.
+            let _ = std::fs::remove_dir(at);
+        }
+        for name in [
+            "state.json",
+            "state.json.new",
+            "control",
+            "nbd",
+            "vhost-user",
+            "trace",
+            "mounted",
+            "made",
+            "lock",
+        ] {
             remove(std::fs::remove_file(self.path.join(name)), &self.path)?;
         }
         remove(std::fs::remove_dir(self.inside()), &self.path)?;
@@ -324,6 +345,22 @@ fn remove(done: io::Result<()>, folder: &Path) -> Result<(), AttachError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_made_for_a_session_goes_with_it_and_what_somebody_put_there_stays() {
+        let place = tempfile::tempdir().expect("a folder");
+        let (made, id) = (place.path().join("made"), place.path().join("00000000"));
+        std::fs::create_dir(&made).expect("room");
+        for letter in [Some(made.join("letter")), None] {
+            std::fs::create_dir(&id).expect("room");
+            letter.iter().for_each(|letter| std::fs::write(letter, "theirs").expect("room"));
+            let folder = SessionFolder::new(id.clone());
+            folder.keep_made(&made).expect("room");
+            folder.remove().expect("removed");
+            assert!(!id.exists() && made.exists() == letter.is_some());
+            letter.iter().for_each(|letter| std::fs::remove_file(letter).expect("it stays"));
+        }
+    }
 
     #[test]
     fn nothing_is_where_anybody_could_have_been_first() {

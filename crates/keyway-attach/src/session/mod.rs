@@ -55,7 +55,7 @@ pub use folder::{RUNTIME_VARIABLE, existing_runtime_folder, folder_for_sessions,
 pub use holders::must_be_idle;
 pub use latency::{Latencies, Latency, Times};
 pub use medium::Inode;
-pub use mount_open::{MountedInside, mount_inside, mount_open};
+pub use mount_open::{MountedInside, mount_inside, mount_open, mount_open_on_new};
 pub use plan::{AttachPlan, Attachment, NbdAddress};
 pub use process::started;
 pub use reason::{Need, Reason};

@@ -92,3 +92,23 @@ pub fn mount_open(
     }
     Ok(SessionState { mountpoint: Some(at), filesystem: Some(filesystem), ..state })
 }
+
+/// The same, on a folder that was made for it, which goes with the session.
+///
+/// # Errors
+/// As [`mount_open`].
+pub fn mount_open_on_new(
+    what: impl AsRef<Path>,
+    at: &Path,
+    options: &str,
+    read_only: bool,
+) -> Result<SessionState, AttachError> {
+    let mounted = mount_open(what, at, options, read_only);
+    // Where that can't be kept in mind, or it is not empty, the folder stays.
+    if let Ok(state) = &mounted {
+        let _ = alive(Path::new(&state.id))?.map(|(folder, _)| folder.keep_made(at));
+    } else {
+        let _ = std::fs::remove_dir(at);
+    }
+    mounted
+}

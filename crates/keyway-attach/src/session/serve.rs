@@ -200,6 +200,7 @@ impl Session {
             .map_err(|e| AttachError::io(format!("make {}", control.display()), e))?;
         // Written before anything is attached: whoever finds us killed knows whose remains it sees.
         self.on.state.write(&self.on.folder.state())?;
+        self.on.state.made().map_or(Ok(()), |at| self.on.folder.keep_made(&at))?;
         self.mountable_later = plan.mount.is_none();
         self.unmounting_ends_it = plan.mount.as_ref().is_some_and(|mount| mount.ends_it);
         if plan.mount.is_some() {

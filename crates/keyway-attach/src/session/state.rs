@@ -143,6 +143,14 @@ impl SessionState {
         &["id", "inode", "pid_started", "opened", "transport", "reasons", "details"]
     }
 
+    /// What its details call the mount point where that is a folder which was made for it.
+    pub const MOUNTPOINT_MADE: &str = "mountpoint_made";
+
+    /// That folder.
+    pub(super) fn made(&self) -> Option<PathBuf> {
+        crate::path_text::deserialize(self.details.get(Self::MOUNTPOINT_MADE)?).ok()
+    }
+
     /// Puts the state at `path`, whole or not at all.
     pub(super) fn write(&self, path: &Path) -> Result<(), AttachError> {
         let new = path.with_extension("json.new");

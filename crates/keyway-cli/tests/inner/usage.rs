@@ -49,6 +49,9 @@ fn a_verb_is_meant_by_what_it_means_and_none_that_destroys_is_guessed() {
     for (typed, ours) in [
         ("restore", "header restore"),
         ("backup", "header backup"),
+        ("backup-headers", "header backup"),
+        ("restore-headers", "header restore"),
+        ("volume-properties", "info"),
         ("convert", "encrypt --reencrypt"),
         ("suspend", "protector suspend"),
         ("change-password", "protector change"),
@@ -67,7 +70,8 @@ fn a_verb_is_meant_by_what_it_means_and_none_that_destroys_is_guessed() {
     // What is deleted, moved or made inside is so where it is mounted.
     for typed in ["rm", "delete", "mv", "rename"] {
         let (_, hint) = said_of(&format!("{typed} v"));
-        assert!(hint.contains("keyway open VOLUME FOLDER"), "{typed}: {hint}");
+        // Without root it is mounted for reading only.
+        assert!(hint.contains("sudo keyway open VOLUME FOLDER"), "{typed}: {hint}");
     }
     for typed in ["restore", "rename", "release", "remove", "reverse", "describe", "descript"] {
         let (_, hint) = said_of(&format!("{typed} v"));
@@ -92,6 +96,7 @@ fn an_option_is_meant_by_what_it_means() {
     }
     for (line, hint) in [
         ("open v -m headerbak", "did you mean --header backup?"),
+        ("open v --fs-options=umask=077", "did you mean --mount-options LIST?"),
         ("open v -m ro", "did you mean --read-only?"),
         ("open v -o ro", "did you mean --read-only?"),
         ("open v -m x", "did you mean --mount-options LIST?"),
@@ -271,6 +276,23 @@ fn one_word_too_many_is_told_what_it_may_be() {
         "\"b.hc\" is one word too many",
         "one volume at a time, or all that are open: keyway close --all",
     );
+    // `add` and `remove` take a kind there.
+    says(
+        "protector change v password",
+        "\"password\" is one word too many",
+        "leave it out: it is the password that changes where --id names no other protector",
+    );
+    for line in ["protector change v startup-key", "protector recovery v 1234abcd"] {
+        let (_, hint) = said_of(line);
+        assert!(hint.starts_with("--id names"), "{line}: {hint}");
+    }
+    for (line, part) in [
+        ("protector suspend v password", "all of a volume's protection is suspended"),
+        ("protector resume v password", "all of a volume's protection is resumed"),
+    ] {
+        let (_, hint) = said_of(line);
+        assert!(hint.starts_with(part), "{line}: {hint}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Where a new volume goes.
 
 use crate::error::{Error, Misuse, about};
-use crate::key_file::must_take_files;
+use crate::key_file::{must_be_no_missing_device, must_take_files};
 use keyway_store::size::words;
 use keyway_volume::veracrypt::must_have_room;
 use keyway_volume::veracrypt::{CreateError, Existing, Space, Target};
@@ -50,14 +50,15 @@ impl NewPlace {
     /// A device where there is one, else a new file: what a person means who names a path and perhaps a size.
     ///
     /// # Errors
-    /// A size for a device, or none for a file; or as [`NewPlace::file`] and [`NewPlace::device`].
+    /// A size for a device, or none for a file; a device that isn't there; or as [`NewPlace::file`] and [`NewPlace::device`].
     pub fn find(path: &Path, bytes: Option<u64>, replace: bool) -> Result<Self, Error> {
         let is_device = path.metadata().is_ok_and(|meta| meta.file_type().is_block_device());
         match (is_device, bytes) {
             (true, Some(_)) => Err(Misuse::SizeOfADevice.into()),
             (true, None) => Self::device(path),
             (false, _) if path.symlink_metadata().is_ok() && !replace => Self::file(path, 0, false),
-            (false, None) => Err(Misuse::NoSize.into()),
+            // A device that isn't there is none, and no new file.
+            (false, None) => must_be_no_missing_device(path).and(Err(Misuse::NoSize.into())),
             (false, Some(bytes)) => Self::file(path, bytes, replace),
         }
     }

@@ -55,6 +55,7 @@ fn partitions(disk: &Disk) -> String {
     let all: Vec<String> = disk.partitions.iter().map(told).collect();
     match &*all {
         [] => format!("a partition table ({table}) without partitions"),
+        [one] => format!("a partition table ({table}) with the partition {one}"),
         all => format!("a partition table ({table}) with the partitions {}", all.join(", ")),
     }
 }
@@ -85,6 +86,6 @@ mod tests {
         disk[458..462].copy_from_slice(&2048u32.to_le_bytes());
         disk[510..512].copy_from_slice(&[0x55, 0xaa]);
         let disk = told(&disk).expect("a disk");
-        assert_eq!(disk, "a partition table (MBR) with the partitions 1 (something else, 1 MiB)");
+        assert_eq!(disk, "a partition table (MBR) with the partition 1 (something else, 1 MiB)");
     }
 }

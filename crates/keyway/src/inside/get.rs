@@ -132,6 +132,19 @@ pub struct ToGet {
     paths: Vec<Vec<OsString>>,
     /// Where each goes; none to standard output.
     to: Vec<Destination>,
+    /// The last of two words as a path in the volume, where it may have been meant as one.
+    or_inside: Option<PathBuf>,
+}
+
+/// The last of two words, where it may be meant as the first one is: nothing here has that name, and it would lie beside the
+/// first, as that was written.
+fn or_inside(named: &[OsString], last: &Path) -> Option<PathBuf> {
+    let [first] = named else { return None };
+    let (first, same) = (Path::new(first), |name: &OsStr| name.to_string_lossy().to_lowercase());
+    // In FAT and NTFS capitals are the same name, and a copy may get others.
+    let is_another = first.file_name().map(same) != last.file_name().map(same);
+    let is_new = last != Path::new("-") && last.symlink_metadata().is_err();
+    (is_new && is_another && first.parent() == last.parent()).then(|| last.to_owned())
 }
 
 impl ToGet {
@@ -150,6 +163,7 @@ impl ToGet {
             [named @ .., to] if !named.is_empty() => (named, Path::new(to)),
             named => (named, Path::new(".")),
         };
+        let or_inside = or_inside(named, to);
         if named.len() > 1 && !to.is_dir() {
             return Err(Misuse::GetIntoFolder(to.to_owned()).into());
         }
@@ -164,7 +178,7 @@ impl ToGet {
             // That folder is no new name of any of them.
             to.iter_mut().for_each(|to| to.there.clear());
         }
-        Ok(Self { named: named.to_vec(), paths, to })
+        Ok(Self { named: named.to_vec(), paths, to, or_inside })
     }
 
     /// The folder that they go to; none where one goes to standard output.
@@ -316,6 +330,11 @@ impl InsideVolume {
         let each = what.paths.iter().zip(&what.to);
         let each = each.map(|(path, to)| self.look(path, to)).collect::<Result<Vec<_>, _>>();
         let each = each.map_err(|error| self.unless_exchanged(what, error))?;
+        if let ([(Wanted::One(_), _)], Some(last)) = (&*each, &what.or_inside)
+            && parse(last.as_os_str()).is_ok_and(|path| self.files.find(&path).is_ok())
+        {
+            return Err(Misuse::GetOneOfThem(last.clone()).into());
+        }
         for (at, (_, to)) in each.iter().enumerate() {
             let same = |(_, before): &(Wanted, Place)| matches!(to, Place::New(to) if to == before.path());
             if each.iter().take(at).any(same) {

@@ -200,18 +200,19 @@ impl NewFiles {
 pub struct PutTo {
     path: Vec<OsString>,
     asks: Asks,
-    /// A file here of that name, which may be one of those that were meant.
-    also_here: Option<PathBuf>,
+    /// A file here of that name, or a folder (`true`), which may be one of those that were meant.
+    also_here: Option<(PathBuf, bool)>,
 }
 
-/// The last of several words as a file here: a shell's pattern that matches two files would put one in the other's name.
+/// The last of several words as a file or folder here: a shell's pattern that matches two would put one in the other's name.
 /// What is written as a path in the volume is one, but where it lies beside a file that is put.
-fn also_here(files: &[PathBuf], last: &OsStr) -> Option<PathBuf> {
+fn also_here(files: &[PathBuf], last: &OsStr) -> Option<(PathBuf, bool)> {
     let last = Path::new(last);
     let same = |file: &PathBuf| file.canonicalize().ok() == last.canonicalize().ok();
     let beside = |file: &PathBuf| file.parent() == last.parent();
-    let may_be_meant = last.is_file() && (last.is_relative() || files.iter().any(beside));
-    (may_be_meant && !files.iter().any(same)).then(|| last.to_owned())
+    let is_here = last.is_file() || last.is_dir();
+    let may_be_meant = is_here && (last.is_relative() || files.iter().any(beside));
+    (may_be_meant && !files.iter().any(same)).then(|| (last.to_owned(), last.is_dir()))
 }
 
 /// What is done with names that are taken, and with those that can't be.
@@ -348,8 +349,8 @@ impl PutTarget<'_> {
     pub fn plan_put(&mut self, new: &NewFiles, to: &PutTo, how: PutHow) -> Result<PutPlan, Error> {
         let PutTo { path: to, asks, also_here } = to;
         let is_folder = self.kind_of(to)? == Some(EntryKind::Folder);
-        if let (false, Some(here)) = (is_folder, also_here) {
-            return Err(Misuse::PutOneOfThem(here.clone()).into());
+        if let (false, Some((here, is_folder))) = (is_folder, also_here) {
+            return Err(Misuse::PutOneOfThem { path: here.clone(), is_folder: *is_folder }.into());
         }
         match asks {
             _ if is_folder => {}

@@ -6,7 +6,7 @@ use super::mount_point::{make_mount_point, mount_point_to_be};
 use crate::error::Error;
 use keyway_attach::mount::check_options;
 use keyway_attach::path_text;
-use keyway_attach::session::{SessionState, find};
+use keyway_attach::session::{self, SessionState, find};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -63,7 +63,12 @@ impl MountOpenPlan {
     /// # Errors
     /// There is nothing in it that can be mounted; it was closed, or somebody else has mounted it.
     pub fn run(&self) -> Result<SessionState, Error> {
+        let is_new = !self.mount.is_dir();
         make_mount_point(&self.mount)?;
-        Ok(keyway_attach::session::mount_open(&self.id, &self.mount, &self.options, self.read_only)?)
+        let mounted = match is_new {
+            true => session::mount_open_on_new(&self.id, &self.mount, &self.options, self.read_only),
+            false => session::mount_open(&self.id, &self.mount, &self.options, self.read_only),
+        };
+        Ok(mounted?)
     }
 }

@@ -16,6 +16,7 @@ use crate::volume::OpenOptions;
 use keyway_attach::AttachError;
 use keyway_attach::mount::known_drivers;
 use keyway_attach::nvme_tcp::Credentials;
+use keyway_attach::path_text;
 use keyway_attach::session::{self, AttachPlan, Attachment, Reason, Sandbox, SessionState};
 use keyway_engine::{Access, Device, HandOver, LayerSecrets};
 use keyway_error::{Explain, Fault};
@@ -79,13 +80,17 @@ pub(super) fn serve(
         _ => error,
     })?;
     drop(progress);
-    plan.mount.as_deref().map_or(Ok(()), make_mount_point)?;
     if plan.discards && open.info.is_hidden() {
         return Err(SessionError::DiscardsInHidden.into());
     }
     let mut details = details(&open.info, &secrets, plan.discards)?;
     details["partition"] = json!(plan.arguments.partition);
     details["whole_bytes"] = json!(open.whole_bytes);
+    // Whoever takes the session down removes what was made for it.
+    if let Some(at) = plan.mount.as_deref().filter(|at| !at.is_dir()) {
+        make_mount_point(at)?;
+        details[SessionState::MOUNTPOINT_MADE] = path_text::value(at);
+    }
     let credentials = secrets.hosts.as_deref().map(Credentials::parse).transpose();
     let credentials = credentials.map_err(SessionError::from)?.map(Arc::new);
     drop(secrets);

@@ -264,6 +264,18 @@ pub struct Description {
     pub details: Details,
 }
 
+impl Description {
+    /// What is done, and how much of it is.
+    pub fn in_words(&self) -> String {
+        let done = format!("{}, {:.1} % done", self.conversion.name(), self.percentage_done);
+        match self.conversion {
+            // All of the volume is encrypted meanwhile, which is told beside this.
+            ConversionKind::Reencryption => done + "; the rest is encrypted as before",
+            ConversionKind::Encryption | ConversionKind::Decryption => done,
+        }
+    }
+}
+
 /// What only conversions of one family have to say.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
