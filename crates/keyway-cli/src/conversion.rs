@@ -56,13 +56,14 @@ impl HowArgs {
             request.online = Some(Online::new(by_ourselves(mountpoint.is_some())?.attachment, mountpoint));
         }
         out.must_be_heard(request.told_once())?;
-        let conversion = conversion::plan(&request, &crate::asking::Terminal)?;
+        let told = Told::new(&request, out);
+        let conversion = conversion::plan(&request, &crate::asking::Terminal, &told)?;
         let unread = conversion.plan.unread_by_windows();
         unread.iter().for_each(|kind| out.warn(&said("conversion unread", &json!({"filesystem": kind}))));
         if !self.dry.go_on(&conversion.plan, conversion_words::question(&conversion.plan).as_deref(), out)? {
             return Ok(());
         }
-        let outcome = conversion.run(&crate::asking::Terminal, &Told::new(&request, out))?;
+        let outcome = conversion.run(&crate::asking::Terminal, &told)?;
         conversion_words::tell(&outcome, &request, out)
     }
 }

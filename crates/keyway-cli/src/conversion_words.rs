@@ -8,7 +8,6 @@ use crate::words::said;
 use keyway::conversion::{
     ConversionOutcome, ConversionPlan, ConversionRequest, ConversionState, FreeSpace, percentage,
 };
-use keyway::create::key_rows;
 use keyway::shown::{for_shell, shown};
 use keyway::told::facts;
 use keyway::{Error, KeySearch, Note, Stage};
@@ -21,7 +20,7 @@ use std::sync::OnceLock;
 /// What is to be asked before a conversion begins; nothing where it goes on.
 pub(crate) fn question(plan: &ConversionPlan) -> Option<String> {
     let facts = plan.asked()?;
-    Some(["what", "room", "backup"].map(|part| said(&format!("conversion {part}"), &facts)).concat())
+    Some(["what", "keys", "room", "backup"].map(|part| said(&format!("conversion {part}"), &facts)).concat())
 }
 
 /// Tells what goes on in a conversion.
@@ -129,10 +128,7 @@ fn words(outcome: &ConversionOutcome, of: &ConversionRequest) -> String {
     let mut rows = vec![("  converted", work.converted()), ("  speed", speed)];
     let free = outcome.made.space.and_then(|space| space.free_space);
     rows.extend(free.map(|free| ("  free space", free_in_words(free))));
-    if let Some(keys) = &outcome.made.keys {
-        let text = keys.recovery_text();
-        rows.extend(key_rows(text.as_deref(), keys.recovery_file.as_deref(), keys.startup_key.as_deref()));
-    }
+    rows.extend(outcome.made.rows());
     format!("{path} {what}\n{}", pairs(&rows))
 }
 

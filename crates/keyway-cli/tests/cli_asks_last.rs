@@ -125,10 +125,14 @@ const WRONG: &[(&str, &str)] = &[
     ("protector add @b recovery-password --to @small", "File exists"),
     ("protector recovery @b --to @small", "File exists"),
     ("protector recovery @b --to @nowhere/r", "nowhere"),
+    ("protector recovery @b", "no such recovery password"),
+    ("protector recovery @b --to @new", "no such recovery password"),
     ("protector add @b recovery-password --to @nowhere/r", "nowhere"),
     ("protector add @b password --new-keyfile @pw", "no keyfiles"),
     ("protector add @b password --new-password-file @missing", "missing"),
     ("protector remove @b nosuch", "GUID"),
+    ("protector remove @b password", "the last protector"),
+    ("protector suspend @s", "already"),
     ("protector remove @b 00000000-0000-0000-0000-000000000000", "00000000"),
     ("protector change @b --id 00000000-0000-0000-0000-000000000000", "00000000"),
     ("protector change @b --new-keyfile @pw", "no keyfiles"),
@@ -153,7 +157,10 @@ const WRONG: &[(&str, &str)] = &[
     ("encrypt @v --reencrypt --skip-unreadable @small", "something else"),
     ("encrypt @v --reencrypt --skip-unreadable @nowhere/l", "nowhere"),
     ("encrypt @v --reencrypt --format bitlocker", "too few"),
+    ("encrypt @v --reencrypt --format bitlocker", "--size 67108864"),
     ("encrypt @v --reencrypt --format bitlocker --hash sha512", "leave --hash out"),
+    ("encrypt @v --reencrypt --format bitlocker --hash sha512", "the hash is the new volume's"),
+    ("encrypt @b --reencrypt --format veracrypt --journal @small", "another file with --journal"),
     ("encrypt @v --reencrypt --format bitlocker --grow", "leave --grow out"),
     ("encrypt @b --reencrypt --hash sha512", "leave --hash out"),
     ("encrypt @zeros --reencrypt", "zeros"),
@@ -170,6 +177,8 @@ const WRONG: &[(&str, &str)] = &[
     ("resize @v", "which size"),
     ("resize @v --size 10", "the least is"),
     ("resize @b --size 1M", "the least is"),
+    ("resize @v --size 900T", "free there"),
+    ("resize @b2 --size 900T", "free there"),
     ("resize @v --size 12582913", "take 12582912 instead"),
     ("resize @b --size 67108865", "take 67108864 instead"),
     ("resize @v --size 11M --keyfile @missing", "missing"),
@@ -220,8 +229,12 @@ fn nobody_is_asked_for_what_can_not_be_used() {
     let quick = "--quick --filesystem none --password-file @pw";
     cli.ends(0, &format!("create @v --size 12M --pim 1 {quick}"));
     cli.ends(0, &format!("create @b --size 64M --format bitlocker --no-recovery-password {quick}"));
-    cli.ends(0, &format!("create @b2 --size 64M --format bitlocker --no-recovery-password {quick}"));
+    // What is filled needs room to grow.
+    let filled = quick.trim_start_matches("--quick");
+    cli.ends(0, &format!("create @b2 --size 64M --format bitlocker --no-recovery-password {filled}"));
     cli.ends(0, "header backup @b2 @other");
+    fs::copy(cli.path("b2"), cli.path("s")).expect("a volume whose protection is suspended");
+    cli.ends(0, "protector suspend @s --password-file @pw --yes");
     cli.ends(0, "drive emulate @d --size 64M");
     fs::copy(cli.path("d"), cli.path("o")).expect("a drive, and one that has an owner");
     cli.ends(0, "drive setup @o --password-file @pw --admin-password-file @pw");

@@ -4,6 +4,7 @@
 mod cli_support;
 
 use cli_support::{Cli, PASSWORD, Typed};
+use serde_json::Value;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -56,6 +57,53 @@ fn a_new_password_leaves_pim_and_keyfiles_as_they_are() {
     // Another PIM alone: the password stays, and nobody is asked for one.
     cli.ends(0, &format!("encrypt @d --reencrypt {now} --new-pim 2 --yes"));
     assert!(opens("--password-file @pw2 --pim 2 --keyfile @key") == before, "the content is another");
+}
+
+/// Cipher and key derivation are what was named, else what they were; and both are told, now and before.
+#[test]
+fn what_is_not_named_stays_as_it_was() {
+    let cli = new();
+    let secret = "--password-file @pw --pim 1";
+    cli.ends(0, &format!("create @d --size 2M --quick --cipher serpent --hash blake2s {secret}"));
+    let text = |document: &Value, field: &str| document[field].as_str().unwrap_or_default().to_owned();
+    let now = || {
+        let info = cli.json(0, &format!("info @d {secret}"));
+        [text(&info, "cipher"), text(&info, "hash")]
+    };
+    assert_eq!(now(), ["serpent", "blake2s"]);
+    let asks = |path: &str, words: &str| {
+        let error = &cli.json(2, &format!("encrypt @{path} --reencrypt {words}"))["error"];
+        text(error, "message")
+    };
+    for (named, keeps) in [
+        ("", "in place, with the cipher and the key derivation that it has."),
+        ("--cipher twofish", "in place, with twofish and the key derivation that it has."),
+        ("--hash sha256", "in place, with sha256 and the cipher that it has."),
+        ("--cipher twofish --hash sha256", "in place, with twofish and sha256."),
+    ] {
+        let asked = asks("d", &format!("{named} {secret}"));
+        assert!(asked.contains(keeps), "{named}: {asked}");
+    }
+    let done = cli.json(0, &format!("encrypt @d --reencrypt --cipher twofish {secret} --yes"));
+    let told = ["cipher", "hash", "cipher_before", "hash_before"].map(|field| text(&done, field));
+    assert_eq!(told, ["twofish", "blake2s", "serpent", "blake2s"]);
+    assert_eq!(now(), ["twofish", "blake2s"]);
+    let done = cli.ends(0, &format!("encrypt @d --reencrypt --hash sha256 {secret} --yes"));
+    let told = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(told.contains("twofish, as before") && told.contains("sha256; it was blake2s"), "{told}");
+    assert_eq!(now(), ["twofish", "sha256"]);
+    cli.ends(0, &format!("encrypt @d --reencrypt {secret} --yes"));
+    assert_eq!(now(), ["twofish", "sha256"]);
+
+    let made = "--size 64M --format bitlocker --cipher aes-xts-256 --no-recovery-password";
+    cli.ends(0, &format!("create @b --quick --filesystem none {made} --password-file @pw"));
+    let done = cli.json(0, "encrypt @b --reencrypt --password-file @pw --yes");
+    assert_eq!(["cipher", "cipher_before"].map(|field| text(&done, field)), ["aes-xts-256"; 2]);
+    assert_eq!(text(&cli.json(0, "info @b"), "cipher"), "aes-xts-256");
+    // What it was says nothing of a volume of the other format, whose defaults are told.
+    let asked =
+        asks("b", "--format veracrypt --grow --password-file @pw --new-password-file @pw --new-pim 1");
+    assert!(asked.contains("becomes a VeraCrypt volume in place, with aes and sha512,"), "{asked}");
 }
 
 /// A BitLocker volume has no PIM: its password is asked for by that name, and the old one's by its own.

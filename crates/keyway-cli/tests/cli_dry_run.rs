@@ -229,6 +229,21 @@ fn a_conversion_is_looked_at_and_nothing_else() {
         (&other["from"]["format"], &other["to"]["format"]),
         (&"veracrypt".into(), &"bitlocker".into())
     );
+    // What is in it shows when it is opened, which needs a secret that was named.
+    assert_eq!(
+        (&other["from"]["cipher"], &other["keeps"]),
+        (&Value::Null, &serde_json::json!([])),
+        "{other}"
+    );
+    for (secret, warned) in [(WITH, true), ("", false)] {
+        let words = format!("encrypt @d --reencrypt --format bitlocker --new-password-file @pw {secret}");
+        let done = cli.ends(0, &format!("{words} --dry-run"));
+        let (told, said) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+        assert_eq!(said.contains("Windows will unlock it, and reads no ext4"), warned, "{secret}: {said}");
+        assert_eq!(told.contains("VeraCrypt volume, aes, sha512"), warned, "{secret}: {told}");
+    }
+    let keys = plan(&cli, "encrypt @d --reencrypt --cipher serpent");
+    assert_eq!((&keys["to"]["hash"], &keys["keeps"]), (&Value::Null, &serde_json::json!(["hash"])), "{keys}");
     cli.ends(2, "resume @d --dry-run");
 }
 

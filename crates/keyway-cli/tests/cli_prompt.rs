@@ -83,7 +83,10 @@ fn a_password_that_bitlocker_does_not_take_is_asked_for_again_at_once() {
     typed.answer("New password of v: ", &format!("{PASSWORD}\r"));
     typed.answer("The same again: ", &format!("{PASSWORD}\r"));
     let (code, shown) = typed.end();
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(code, Some(0), "{shown}");
+    let told = "the password has 7 characters, and BitLocker takes 8 to 256; once more";
+    assert!(shown.contains(told), "{shown}");
     cli.keyway.secret("pw", PASSWORD);
     let mut typed = Typed::new(&cli, "protector change @v --password-file @pw").expect("script");
     typed.answer("New password of v: ", "short\r");
@@ -143,6 +146,29 @@ fn a_wrong_password_may_be_typed_three_times() {
     cli.keyway.secret("wrong", "not-this-one-of-twenty");
     let told = String::from_utf8(cli.ends(3, &format!("cat @v {quick} --password-file @wrong")).stderr);
     assert_eq!(told.expect("text").matches("one of them is wrong").count(), 1);
+}
+
+/// What the outer volume's password shows is told before anyone thinks of the hidden one's.
+#[test]
+fn a_hidden_volume_over_files_is_refused_before_its_password_is_asked_for() {
+    let cli = Cli::new();
+    if keyway_testkit::require_tool("mkfs.fat").is_none() {
+        return;
+    }
+    cli.keyway.secret("pw", PASSWORD);
+    cli.ends(0, "create @v --size 12M --quick --pim 1 --filesystem fat --password-file @pw");
+    // All of it but its headers.
+    let words = "create @v --hidden 12032K --hidden-pim 1 --pim 1 --yes";
+    let Some(mut typed) = Typed::new(&cli, words) else { return };
+    typed.answer("Password of the outer volume v: ", &format!("{PASSWORD}\r"));
+    let (code, shown) = typed.ends_unasked().expect("nothing else is asked");
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(code == Some(2) && shown.contains("would overwrite files"), "{code:?}: {shown}");
+    // Who says that they may be lost is asked.
+    let mut typed = Typed::new(&cli, &format!("{words} --force")).expect("script");
+    typed.answer("Password of the outer volume v: ", &format!("{PASSWORD}\r"));
+    typed.answer("New password of the hidden volume in v: ", "\u{3}");
+    assert_eq!(typed.end().0, Some(1));
 }
 
 /// A BitLocker volume has no PIM: the password that it gets instead is asked for, where somebody can be.

@@ -251,6 +251,8 @@ advice! {
     RoomForFileSystem { bytes: u64 } = "room-for-file-system":
         "The smallest volume in bytes that has room for that file system.",
     OtherFileSystemOrLarger = "other-file-system-or-larger": "Another file system, or a larger volume.",
+    ResizeForBitLocker { path: PathBuf, bytes: u64 } = "resize-for-bitlocker":
+        "Make the volume as large as the smallest BitLocker volume, which has so many bytes, before.",
     LeastBitLocker { bytes: u64 } = "least-bitlocker": "The smallest BitLocker volume in bytes.",
     TakeOfferedMethod = "take-offered-method": "Take a method for new volumes.",
     GiveProtector = "give-protector": "Give it something that opens it.",

@@ -30,7 +30,7 @@ fn convert(path: &str, password_file: &str, goal: Goal) -> Result<(), Box<dyn Er
     request.sources.password.password = Some(SecretFrom::File(password_file.into()));
 
     // What will be done, before it is: it can be shown, kept, or asked about.
-    let conversion = plan(&request, &())?;
+    let conversion = plan(&request, &(), &Display)?;
     println!("{}", serde_json::to_string(&conversion.plan)?);
 
     let outcome = conversion.run(&(), &Display)?;

@@ -167,6 +167,11 @@ impl<'a> LockedVolume<'a> {
         detect::lengths_of_cut(&seen?.warnings)
     }
 
+    /// Whether a BitLocker volume has free space that was never encrypted, as it says without a secret.
+    pub(crate) fn leaves_free_space(&self) -> bool {
+        self.seen_of_bitlocker().is_some_and(|seen| seen.info.used_space_only)
+    }
+
     fn seen_of_bitlocker(&self) -> Option<Locked> {
         match self.family() {
             Ok(Family::BitLocker) => {

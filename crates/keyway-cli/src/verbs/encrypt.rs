@@ -22,10 +22,10 @@ pub(crate) struct Args {
     /// The format (default veracrypt; with --reencrypt it stays what it is)
     #[arg(long, value_parser = choice(NEW_FORMATS))]
     format: Option<Family>,
-    /// The cipher or cascade, outermost first; `keyway bench` lists them (default aes)
+    /// The cipher or cascade, outermost first; `keyway bench` lists them (default aes; with --reencrypt it stays what it is)
     #[arg(long, alias = "encryption", value_name = "CIPHER", value_parser = size::cipher)]
     cipher: Option<String>,
-    /// The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id; with --reencrypt the new volume's, where --pim and --keyfile are the old one's
+    /// The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id; with --reencrypt the new volume's, which else stays what it is
     #[arg(long, value_name = "HASH", value_parser = parsed::<HashName>)]
     hash: Option<HashName>,
     /// DEVICE is an encrypted volume already: give it new keys, and this cipher

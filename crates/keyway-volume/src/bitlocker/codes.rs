@@ -111,6 +111,11 @@ impl Method {
     pub fn from_code(code: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|method| method.code() == code)
     }
+
+    /// Whether new volumes may have it: those with the diffuser are for opening old ones.
+    pub const fn is_offered(self) -> bool {
+        !matches!(self, Self::Cbc128Elephant | Self::Cbc256Elephant)
+    }
 }
 
 impl Serialize for Method {

@@ -32,7 +32,7 @@ impl NewDataKey {
     /// # Errors
     /// The method has the diffuser, or there are no random bytes.
     pub(super) fn random(method: Method, block: &Block, master: &SecretKey) -> Result<Self, CreateError> {
-        if matches!(method, Method::Cbc128Elephant | Method::Cbc256Elephant) {
+        if !method.is_offered() {
             return Err(CreateError::MethodNotOffered(method.name()));
         }
         let key = random_data_key(method)?;

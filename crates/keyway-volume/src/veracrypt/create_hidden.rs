@@ -10,7 +10,7 @@ use super::create::{Created, Fill, Keyed, NewVolume, Note, SMALLEST_VOLUME, crea
 use super::create_error::{CreateError, NoOuter};
 use super::header_location::{BACKUP_GROUP_BYTES, HEADERS_BYTES, HeaderLocation};
 use super::outer_files::{self, Files};
-use super::params::Format;
+use super::params::{Format, HashName};
 use super::random::Noise;
 use super::search_pace::KeyWatch;
 use super::unlock::{UnlockRequest, Unlocked, opens_hidden, unlock};
@@ -84,7 +84,7 @@ fn make(
     become_of: OuterFiles,
     progress: &dyn Progress,
 ) -> Result<Created, CreateError> {
-    let unlocked = outer.map(|outer| check_outer(store, outer)).transpose()?;
+    let unlocked = outer.map(|outer| check_outer(store, &UnlockRequest::new(outer))).transpose()?;
     outer.map_or(Ok(()), |outer| refuse_same_secret(outer, new.secrets))?;
     let sector_bytes = unlocked.as_ref().map_or(store.sector_bytes(), |outer| outer.info.sector_bytes);
     whole_sectors(size, sector_bytes)?;
@@ -111,6 +111,24 @@ fn make(
     made.notes.push(Note::Protect);
     made.notes.extend(note);
     Ok(made)
+}
+
+/// Whether the volume that this secret and key derivation open can hold a hidden one of so many bytes, over nothing that its file
+/// system uses unless that may be lost: before anyone thinks of the hidden one's secret.
+///
+/// # Errors
+/// As [`create_hidden`], or [`create_hidden_over`] with `over_files`, but of the new volume's secret.
+pub fn check_hidden(
+    store: &dyn Store,
+    size: u64,
+    (outer, hash): (&Secrets, HashName),
+    over_files: bool,
+) -> Result<(), CreateError> {
+    let request = UnlockRequest { hash: Some(hash), ..UnlockRequest::new(outer) };
+    let outer = check_outer(store, &request)?;
+    whole_sectors(size, outer.info.sector_bytes)?;
+    let data = data_range(store.size(), size)?;
+    if over_files { Ok(()) } else { refuse_over_files(store, &outer, size, &data).map(drop) }
 }
 
 /// Refuses a hidden volume whose data would lie where the outer one's file system has something, or may have.
@@ -163,8 +181,8 @@ fn data_range(store_bytes: u64, size: u64) -> Result<Range<u64>, CreateError> {
 }
 
 /// Opens the outer volume.
-fn check_outer(store: &dyn Store, outer: &Secrets) -> Result<Unlocked, CreateError> {
-    let unlocked = unlock(store, &UnlockRequest::new(outer))?;
+fn check_outer(store: &dyn Store, outer: &UnlockRequest<'_>) -> Result<Unlocked, CreateError> {
+    let unlocked = unlock(store, outer)?;
     let info = &unlocked.info;
     let no = |reason| Err(CreateError::NoOuter(reason));
     if info.hidden {

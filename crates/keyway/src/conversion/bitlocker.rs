@@ -162,7 +162,7 @@ pub(super) fn reencryption(
     if new.free_space != FreeSpace::Leave {
         return Err(ConversionRefusal::FreeIsNoise.into());
     }
-    let method = new.method()?;
+    let method = new.method_in_place_of(medium.method())?;
     let to = Contents::encrypted_by(BITLOCKER, method.name());
     let (kind, journal) = (ConversionKind::Reencryption, request.journal()?);
     let mut plan = ConversionPlan::new(request, medium.size(), kind, [medium.bitlocker().0, to], journal);
@@ -190,11 +190,12 @@ impl Job for Reencryption {
             allocate(&request.path)?;
         }
         let file = with.plan.journal.file();
+        let cipher_before = Some(unlocked.info.cipher.name().to_owned());
         let planned =
             convert::BitLockerPlan::reencryption(&store, unlocked, self.method, self.used_space_only, file);
         let planned = with.as_asked(planned.map_err(|e| request.said(e))?)?;
         let cipher = Some(self.method.name().to_owned());
-        with.begin(planned, store, Made { cipher, ..Made::default() })
+        with.begin(planned, store, Made { cipher, cipher_before, ..Made::default() })
     }
 }
 

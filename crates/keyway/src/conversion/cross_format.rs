@@ -6,11 +6,12 @@ use super::job::{Job, Next, With};
 use super::outcome::{Made, NewKeys};
 use super::plan::{Contents, ConversionLoss, ConversionPlan, HeaderSpace};
 use super::request::{ConversionRequest, NewVolume, read_twice};
+use super::run::may_begin;
 use super::space::{PAGE, elsewhere, end_of, not_smaller};
 use crate::create::description;
 use crate::error::Error;
 use crate::medium;
-use crate::progress::{Stage, tell_weakness};
+use crate::progress::{Progress, Stage, tell_weakness};
 use crate::resize::inside::{Attached, restored};
 use crate::secrets::{PasswordSource, SecretRole, Secrets, Wanted};
 use crate::session::SessionSecrets;
@@ -19,11 +20,12 @@ use crate::unlock::{Family, Key, UnlockArguments, VolumeFormat};
 use keyway_cipher::Chain;
 use keyway_convert::cross_format::{self, CrossFormatPlan};
 use keyway_convert::{ConversionKind, ConvertError, PlannedConversion};
+use keyway_engine::{Access, Device};
 use keyway_error::Advice;
 use keyway_fs::FoundFileSystem;
-use keyway_volume::Weakness;
-use keyway_volume::bitlocker::{InPlace, Method, Secret, UnlockRequest};
+use keyway_volume::bitlocker::{self, InPlace, Method, Secret, UnlockRequest};
 use keyway_volume::veracrypt::{self, Fill, unlock};
+use keyway_volume::{HashName, Secrets as VeraCryptSecret, Weakness};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -34,15 +36,15 @@ pub(super) fn conversion(
     new: &NewVolume,
     medium: &Examined<'_>,
     old: Family,
-    secrets: &dyn Secrets,
+    asked: (&dyn Secrets, &dyn Progress),
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     if request.online.is_some() {
         return Err(PlannedConversion::cross_format_in_use().into());
     }
     let file = request.journal()?.ok_or(ConversionRefusal::NeedsJournalFile)?;
     match old {
-        Family::VeraCrypt => to_bitlocker(request, new, medium, file, secrets),
-        Family::BitLocker => to_veracrypt(request, new, medium, file, secrets),
+        Family::VeraCrypt => to_bitlocker(request, new, medium, file, asked),
+        Family::BitLocker => to_veracrypt(request, new, medium, file, asked),
     }
 }
 
@@ -50,6 +52,8 @@ struct ToBitLocker {
     new: NewVolume,
     method: Method,
     password: PasswordSource,
+    /// What opened the volume, and its key derivation: by these its file system was looked at.
+    key: Option<(VeraCryptSecret, HashName)>,
 }
 
 fn to_bitlocker(
@@ -57,8 +61,11 @@ fn to_bitlocker(
     new: &NewVolume,
     medium: &Examined<'_>,
     file: PathBuf,
-    secrets: &dyn Secrets,
+    asked: (&dyn Secrets, &dyn Progress),
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
+    if new.hash.is_some() {
+        return Err(ConversionRefusal::NewOnesHash.into());
+    }
     new.must_suit_bitlocker()?;
     if new.grow {
         return Err(ConversionRefusal::RoomEnough.into());
@@ -67,7 +74,7 @@ fn to_bitlocker(
     // A BitLocker volume has no keyfiles and no PIM: where there are some it gets a password of its own.
     let needs_own = !no_password && (!own.keyfiles.is_empty() || own.pim.is_some());
     let password = match request.new.is_given() {
-        false if needs_own && !secrets.can_answer() => return Err(ConversionRefusal::NotItsSecret.into()),
+        false if needs_own && !asked.0.can_answer() => return Err(ConversionRefusal::NotItsSecret.into()),
         false if needs_own => PasswordSource { role: SecretRole::New, ..PasswordSource::new() },
         false if no_password => PasswordSource::new(),
         _ => request.new_or_own().clone(),
@@ -79,19 +86,56 @@ fn to_bitlocker(
     let to = Contents::encrypted_by(VolumeFormat::BitLocker, method.name());
     let kind = ConversionKind::Reencryption;
     let mut plan = ConversionPlan::new(request, medium.size(), kind, [from, to], Some(file));
+    let (path, least) = (medium.path, bitlocker::SMALLEST_VOLUME);
+    if path.is_file() && plan.size_bytes < least {
+        let (path, size) = (path.to_owned(), plan.size_bytes);
+        return Err(ConversionRefusal::TooSmallForBitLocker { path, size, least }.into());
+    }
     medium.must_hold_bitlocker()?;
     plan.bytes = Some(cross_format::content_capacity(plan.size_bytes));
     plan.lost = vec![ConversionLoss::HiddenVolume, ConversionLoss::HeaderBackups];
-    Ok((plan, Box::new(ToBitLocker { new: new.clone(), method, password })))
+    may_begin(&plan, request)?;
+    let key = look_within(&mut plan, request, medium, asked)?;
+    Ok((plan, Box::new(ToBitLocker { new: new.clone(), method, password, key })))
+}
+
+/// Opens the VeraCrypt volume, and puts into the plan what that shows. Where nothing was named and nobody can be asked there is
+/// only what is known without.
+fn look_within(
+    plan: &mut ConversionPlan,
+    request: &ConversionRequest,
+    medium: &Examined<'_>,
+    (secrets, progress): (&dyn Secrets, &dyn Progress),
+) -> Result<Option<(VeraCryptSecret, HashName)>, Error> {
+    let own = &request.sources.password;
+    if own.password.is_none() && own.keyfiles.is_empty() && !secrets.can_answer() {
+        return Ok(None);
+    }
+    let secret = request.sources.veracrypt_key(medium.path, &request.arguments, secrets, progress)?;
+    let unlock_request = request.arguments.veracrypt_request(&secret, None, None, &progress);
+    let opened = unlock(&medium.store, &unlock_request).map_err(|e| request.said(e))?;
+    let (cipher, hash) = (opened.opened().suite.chain, opened.opened().hash);
+    plan.from = Contents::veracrypt(Some(cipher), Some(hash));
+    let device = Device::new(Box::new(medium.store.clone()), opened.layout, Access::ReadOnly)?;
+    plan.within = FoundFileSystem::find(&device)?.map(|fs| fs.kind.name());
+    Ok(Some((secret, hash)))
 }
 
 impl Job for ToBitLocker {
     fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
         let (request, choice) = (with.request, &self.new.protectors);
         let path = &*request.path;
-        let secrets = request.sources.veracrypt_key(path, &request.arguments, with.secrets, with.progress)?;
+        let mut arguments = request.arguments.clone();
+        let secrets = match self.key {
+            // Nobody waits for the search a second time.
+            Some((secrets, hash)) => {
+                arguments.hash = Some(hash);
+                secrets
+            }
+            None => request.sources.veracrypt_key(path, &arguments, with.secrets, with.progress)?,
+        };
         let store = claim(path)?;
-        let unlock_request = request.arguments.veracrypt_request(&secrets, None, None, &with.progress);
+        let unlock_request = arguments.veracrypt_request(&secrets, None, None, &with.progress);
         let opened = unlock(&store, &unlock_request).map_err(|e| request.said(e))?;
         let protectors = choice.make(&self.password, path, &request.subject(), with.secrets)?;
         tell_weakness(with.progress, protectors.password.as_deref().and_then(Weakness::of_password));
@@ -104,6 +148,7 @@ impl Job for ToBitLocker {
         };
         let planned = CrossFormatPlan::to_bitlocker(&store, &opened, &wish, journal_of(with.plan));
         let planned = planned.map_err(|e| request.said(e))?;
+        let cipher_before = Some(opened.info.cipher.clone());
         drop((opened, secrets));
         allocate(path)?;
         // Before anything is changed: nobody shall have a volume whose keys could not be kept.
@@ -111,7 +156,8 @@ impl Job for ToBitLocker {
             files.write(&protectors, block)?;
         }
         let cipher = Some(self.method.name().to_owned());
-        let begun = with.begin(planned.into(), Arc::new(store), Made { cipher, ..Made::default() })?;
+        let made = Made { cipher, cipher_before, ..Made::default() };
+        let begun = with.begin(planned.into(), Arc::new(store), made)?;
         Ok(begun.made(|planned, made| {
             if let PlannedConversion::CrossFormat(plan) = planned
                 && let Some(block) = plan.new_block()
@@ -142,7 +188,7 @@ fn to_veracrypt(
     new: &NewVolume,
     medium: &Examined<'_>,
     file: PathBuf,
-    secrets: &dyn Secrets,
+    (secrets, progress): (&dyn Secrets, &dyn Progress),
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     let path = medium.path;
     if new.is_bitlockers() {
@@ -154,11 +200,12 @@ fn to_veracrypt(
         return Err(ConversionRefusal::NewOnesSecret.into());
     }
     read_twice(&request.sources.password, request.new_or_own())?;
-    let to = Contents::encrypted_by(VolumeFormat::VeraCrypt, cipher);
+    let to = Contents::veracrypt(Some(cipher), Some(new.hash()));
     let both = [medium.bitlocker().0, to];
     let kind = ConversionKind::Reencryption;
     let mut plan = ConversionPlan::new(request, medium.size(), kind, both, Some(file));
-    let key = request.sources.bitlocker_key(path, &request.arguments, secrets, &())?;
+    may_begin(&plan, request)?;
+    let key = request.sources.bitlocker_key(path, &request.arguments, secrets, progress)?;
     let (size, fs) = (plan.size_bytes, medium.file_system_within(&key)?);
     let most = cross_format::content_capacity(size) / PAGE * PAGE;
     // Where no file system is known, everything is content.
@@ -211,13 +258,18 @@ impl Job for ToVeraCrypt {
                 set_len(path, bytes)?;
             }
             let store = claim(path)?;
-            let unlocked = keyway_volume::bitlocker::unlock(&store, &UnlockRequest::new(key));
+            let unlocked = bitlocker::unlock(&store, &UnlockRequest::new(key));
             let unlocked = unlocked.map_err(|e| request.said(e))?;
+            let made = Made {
+                cipher: Some(cipher.to_string()),
+                hash: Some(new.hash()),
+                cipher_before: Some(unlocked.info.cipher.name().to_owned()),
+                ..Made::default()
+            };
             let planned =
                 CrossFormatPlan::to_veracrypt(&store, unlocked, content, &wish, journal_of(with.plan));
             let planned = planned.map_err(|e| request.said(e))?;
             allocate(path)?;
-            let made = Made { cipher: Some(cipher.to_string()), ..Made::default() };
             with.begin(planned.into(), Arc::new(store), made)
         };
         begin().map_err(|error: Error| {

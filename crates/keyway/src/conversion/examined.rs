@@ -12,7 +12,7 @@ use crate::unlock::VolumeFormat;
 use keyway_engine::{Access, Device};
 use keyway_fs::{Container, FoundFileSystem};
 use keyway_store::{FileStore, Held, Store};
-use keyway_volume::bitlocker::{self, Secret, UnlockRequest};
+use keyway_volume::bitlocker::{self, Method, Secret, UnlockRequest};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -79,6 +79,11 @@ impl<'a> Examined<'a> {
             }
             Err(_) => (Contents::volume(VolumeFormat::BitLocker), None),
         }
+    }
+
+    /// How a BitLocker volume's data is encrypted, as it says without a secret.
+    pub(super) fn method(&self) -> Option<Method> {
+        bitlocker::look(&*self.store).ok().map(|seen| seen.info.cipher)
     }
 
     /// The file system in the BitLocker volume that these open.

@@ -26,7 +26,7 @@
 //! new.cipher = Some("serpent".to_owned());
 //! let mut request = ConversionRequest::new(&path, Goal::Reencrypt(new));
 //! request.sources.password.pim = Some(1);
-//! let conversion = plan(&request, &password)?;
+//! let conversion = plan(&request, &password, &())?;
 //! println!("{}", serde_json::to_string_pretty(&conversion.plan)?);
 //! let outcome = conversion.run(&password, &|done: u64, total: u64| {
 //!     println!("{done} of {total} bytes");
@@ -65,6 +65,6 @@ pub use keyway_convert::{ConversionKind, ConvertError, FreeSpace};
 pub use keyway_fs::{FileSystemKind, FoundFileSystem};
 pub use outcome::{ConversionOutcome, ConversionState, EncryptedSpace, Lost, Made, NewKeys, Work};
 pub use pause::{Paused, PausedVolume, pause};
-pub use plan::{Contents, ConversionLoss, ConversionPlan, HeaderSpace, JournalPlace};
+pub use plan::{Contents, ConversionLoss, ConversionPlan, HeaderSpace, JournalPlace, Kept};
 pub use request::{ConversionRequest, Goal, NewVolume, Online};
 pub use run::{Conversion, plan};

@@ -1,13 +1,15 @@
 //! What came of a conversion.
 
 use super::request::{ConversionRequest, Goal};
-use crate::create::{KeyFiles, protector_id};
+use crate::create::{KeyFiles, key_rows, protector_id};
 use crate::protectors::SecretProtector;
 use crate::spelled::{bitlocker_options, options};
 use keyway_attach::path_text;
 use keyway_convert::{ConversionKind, FreeSpace};
 use keyway_store::size::words;
+use keyway_volume::HashName;
 use keyway_volume::bitlocker::{Block, Guid, NewProtectors, Protection, RecoveryPassword};
+use keyway_volume::veracrypt::check_hash;
 use serde::{Serialize, Serializer};
 use std::path::PathBuf;
 
@@ -139,6 +141,15 @@ pub struct Made {
     /// Its cipher.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cipher: Option<String>,
+    /// A VeraCrypt volume's key derivation, where there was a volume before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hash: Option<HashName>,
+    /// The cipher of the volume that there was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cipher_before: Option<String>,
+    /// And its key derivation, of one that was a VeraCrypt volume.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hash_before: Option<HashName>,
     /// Of an encryption: what of the file system's space.
     #[serde(flatten)]
     pub space: Option<EncryptedSpace>,
@@ -148,6 +159,36 @@ pub struct Made {
     /// Of a new VeraCrypt volume, what kind of secret opens it: told while it is in use.
     #[serde(skip)]
     pub secret: Option<SecretProtector>,
+}
+
+impl Made {
+    /// What is told of it, for people: what a volume has now and had before, and what its keeper must keep. Its recovery
+    /// password is among it, where it is in no file.
+    pub fn rows(&self) -> Vec<(&'static str, String)> {
+        let mut rows = Vec::new();
+        if let (Some(cipher), Some(before)) = (&self.cipher, &self.cipher_before) {
+            rows.push(("  cipher", now_and_before(cipher, before, "")));
+        }
+        if let Some(hash) = self.hash {
+            let why =
+                |before| if check_hash(before).is_err() { ", which is for old volumes only" } else { "" };
+            let both = |before: HashName| now_and_before(hash.name(), before.name(), why(before));
+            rows.push(("  key derivation", self.hash_before.map_or_else(|| hash.to_string(), both)));
+        }
+        if let Some(keys) = &self.keys {
+            let text = keys.recovery_text();
+            rows.extend(key_rows(
+                text.as_deref(),
+                keys.recovery_file.as_deref(),
+                keys.startup_key.as_deref(),
+            ));
+        }
+        rows
+    }
+}
+
+fn now_and_before(now: &str, before: &str, why: &str) -> String {
+    if now == before { format!("{now}, as before") } else { format!("{now}; it was {before}{why}") }
 }
 
 /// What of a file system's space was encrypted.

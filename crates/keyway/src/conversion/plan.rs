@@ -4,8 +4,10 @@ use super::request::{ConversionRequest, Goal, Online};
 use crate::shown::shown;
 use crate::unlock::VolumeFormat;
 use keyway_attach::path_text;
+use keyway_cipher::Chain;
 use keyway_convert::{ConversionKind, FreeSpace};
 use keyway_fs::{FileSystemKind, FoundFileSystem};
+use keyway_volume::HashName;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -29,6 +31,9 @@ pub struct ConversionPlan {
     pub from: Contents,
     /// What will lie there.
     pub to: Contents,
+    /// What a volume keeps that nobody named anything else for, where a new one may have it: what that is shows only when it has
+    /// opened.
+    pub keeps: Vec<Kept>,
     /// Where the room for headers and metadata comes from.
     pub space: HeaderSpace,
     /// Where the journal is meanwhile.
@@ -46,20 +51,33 @@ pub struct ConversionPlan {
     pub lost: Vec<ConversionLoss>,
     /// The volume is used meanwhile, and how it is reached.
     pub online: Option<Online>,
+    /// The file system in the volume, where that was opened.
+    #[serde(skip)]
+    pub(super) within: Option<&'static str>,
 }
 
 impl ConversionPlan {
     /// The file system that Windows will not read in the volume that it unlocks.
     pub fn unread_by_windows(&self) -> Option<&'static str> {
         let read = [FileSystemKind::Ntfs, FileSystemKind::ExFat, FileSystemKind::Fat];
-        match (&self.from, &self.to) {
-            (
-                Contents::FileSystem { filesystem },
-                Contents::Volume { format: VolumeFormat::BitLocker, .. },
-            ) => filesystem.filter(|name| read.iter().all(|kind| kind.name() != *name)),
-            _ => None,
-        }
+        let Contents::Volume { format: VolumeFormat::BitLocker, .. } = &self.to else { return None };
+        let inside = match &self.from {
+            Contents::FileSystem { filesystem } => *filesystem,
+            Contents::Volume { .. } => self.within,
+        };
+        inside.filter(|name| read.iter().all(|kind| kind.name() != *name))
     }
+}
+
+/// What a volume that gets new keys keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Kept {
+    /// Its cipher.
+    Cipher,
+    /// Its key derivation.
+    Hash,
 }
 
 /// What lies on a medium, before or after.
@@ -78,16 +96,23 @@ pub enum Contents {
         format: VolumeFormat,
         /// Its cipher, where that is known before it is opened.
         cipher: Option<String>,
+        /// A VeraCrypt volume's key derivation, where that is known.
+        hash: Option<HashName>,
     },
 }
 
 impl Contents {
     pub(super) fn volume(format: VolumeFormat) -> Self {
-        Self::Volume { format, cipher: None }
+        Self::Volume { format, cipher: None, hash: None }
     }
 
     pub(super) fn encrypted_by(format: VolumeFormat, cipher: impl ToString) -> Self {
-        Self::Volume { format, cipher: Some(cipher.to_string()) }
+        Self::Volume { format, cipher: Some(cipher.to_string()), hash: None }
+    }
+
+    pub(super) fn veracrypt(cipher: Option<Chain>, hash: Option<HashName>) -> Self {
+        let cipher = cipher.map(|cipher| cipher.to_string());
+        Self::Volume { format: VolumeFormat::VeraCrypt, cipher, hash }
     }
 
     pub(super) fn of(fs: Option<&FoundFileSystem>) -> Self {
@@ -180,9 +205,21 @@ impl ConversionPlan {
             HeaderSpace::LargerFile { bytes } => (None, None, Some(bytes)),
             HeaderSpace::Enough => (None, None, None),
         };
+        let (cipher, hash) = match (&self.from, &self.to) {
+            (Contents::Volume { .. }, Contents::Volume { cipher, hash, .. }) => (cipher.as_deref(), *hash),
+            _ => (None, None),
+        };
+        let keeps = match self.keeps.as_slice() {
+            [one] => json!(one),
+            [_, _] => json!("both"),
+            _ => Value::Null,
+        };
         Some(json!({
             "path": shown(&self.volume),
             "kind": self.conversion,
+            "cipher": cipher,
+            "hash": hash,
+            "keeps": keeps,
             "used_space_only": self.used_space_only,
             "new": new,
             "less": less,
@@ -208,6 +245,7 @@ impl ConversionPlan {
             percentage_done: None,
             from,
             to,
+            keeps: Vec::new(),
             space: HeaderSpace::Enough,
             journal: journal.into(),
             full_journal: request.full_journal,
@@ -216,6 +254,7 @@ impl ConversionPlan {
             free_space: None,
             lost: Vec::new(),
             online: request.online.clone(),
+            within: None,
         }
     }
 }

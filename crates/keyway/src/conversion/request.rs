@@ -88,9 +88,9 @@ impl Online {
 pub struct NewVolume {
     /// The format; left out, a volume keeps its own.
     pub format: Option<Family>,
-    /// The cipher, by its name in that format.
+    /// The cipher, by its name in that format; left out, a volume that keeps its format keeps its own.
     pub cipher: Option<String>,
-    /// VeraCrypt's key derivation.
+    /// VeraCrypt's key derivation; left out, a volume that keeps its format keeps its own.
     pub hash: Option<HashName>,
     /// A file gets larger instead of the file system in it smaller.
     pub grow: bool,
@@ -230,9 +230,28 @@ impl NewVolume {
         Ok(cipher)
     }
 
+    /// What a VeraCrypt or TrueCrypt volume with that cipher and key derivation gets: what was named, else what it has. What is
+    /// for opening old volumes only gives way to what a new one gets.
+    pub(super) fn in_place_of(&self, cipher: Chain, hash: HashName) -> Result<(Chain, HashName), Error> {
+        let cipher = match self.cipher.is_none() && check_cipher(cipher).is_ok() {
+            true => cipher,
+            false => self.veracrypt_cipher()?,
+        };
+        let hash = Some(hash).filter(|hash| self.hash.is_none() && check_hash(*hash).is_ok());
+        Ok((cipher, hash.unwrap_or_else(|| self.hash())))
+    }
+
     /// The method of a BitLocker volume.
     pub(super) fn method(&self) -> Result<Method, Error> {
         method(self.cipher.as_deref())
+    }
+
+    /// The same of one that has that method now, and keeps it unless another was named, or it is for opening old volumes only.
+    pub(super) fn method_in_place_of(&self, old: Option<Method>) -> Result<Method, Error> {
+        match old.filter(|old| self.cipher.is_none() && old.is_offered()) {
+            Some(old) => Ok(old),
+            None => self.method(),
+        }
     }
 
     /// The hash of a VeraCrypt volume.
@@ -246,5 +265,36 @@ impl NewVolume {
             true => Err(ConversionRefusal::FreeSpaceInUse.into()),
             false => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_named_stays_where_new_volumes_may_have_it() {
+        let serpent = Chain::single(Algorithm::Serpent);
+        let got = |cipher: Option<&str>, hash, from: (Chain, HashName)| {
+            let new = NewVolume { cipher: cipher.map(str::to_owned), hash, ..NewVolume::default() };
+            new.in_place_of(from.0, from.1).expect("offered")
+        };
+        let old = (serpent, HashName::Argon2id);
+        assert_eq!(got(None, None, old), old);
+        assert_eq!(got(None, Some(HashName::Sha256), old), (serpent, HashName::Sha256));
+        let twofish = Chain::single(Algorithm::Twofish);
+        assert_eq!(got(Some("twofish"), None, old), (twofish, HashName::Argon2id));
+        // TrueCrypt's and old VeraCrypt's.
+        assert_eq!(got(None, None, (serpent, HashName::Whirlpool)), (serpent, HashName::Whirlpool));
+        for hash in [HashName::Ripemd160, HashName::Sha1] {
+            assert_eq!(got(None, None, (serpent, hash)), (serpent, HashName::Sha512));
+        }
+        let blowfish = Chain::single(Algorithm::Blowfish);
+        let aes = Chain::single(Algorithm::Aes256);
+        assert_eq!(got(None, None, (blowfish, HashName::Sha1)), (aes, HashName::Sha512));
+        let method = |old| NewVolume::default().method_in_place_of(old).expect("offered");
+        assert_eq!(method(Some(Method::Cbc256)), Method::Cbc256);
+        assert_eq!(method(Some(Method::Cbc256Elephant)), Method::Xts128);
+        assert_eq!(method(None), Method::Xts128);
     }
 }

@@ -35,13 +35,18 @@ pub struct Conversion {
 }
 
 /// Looks what would become of a file system or volume, and refuses all that can be refused before anybody is asked for
-/// a secret. Only where a BitLocker volume is to become a VeraCrypt volume the secrets are asked, because the room for
-/// headers must be found within it.
+/// a secret. Only where a volume is to get the other format its secrets are asked: the room for a VeraCrypt volume's headers
+/// must be found within it, and who gets a BitLocker volume for Windows should know what that reads.
 ///
 /// # Errors
 /// The file or device can't be written, or somebody uses it; what was asked for can't be had, or not together; there is
-/// no room; the file system is damaged; a sandbox is required that the kernel does not have.
-pub fn plan(request: &ConversionRequest, secrets: &dyn Secrets) -> Result<Conversion, Error> {
+/// no room; the file system is damaged; a sandbox is required that the kernel does not have. Where secrets are asked:
+/// nothing opens the volume.
+pub fn plan(
+    request: &ConversionRequest,
+    secrets: &dyn Secrets,
+    progress: &dyn Progress,
+) -> Result<Conversion, Error> {
     confined::check(request)?;
     let medium = Examined::of(request)?;
     one_standard_input([&request.sources.password])?;
@@ -55,20 +60,25 @@ pub fn plan(request: &ConversionRequest, secrets: &dyn Secrets) -> Result<Conver
             bitlocker::encryption(request, new, &medium)?
         }
         Goal::Encrypt(new) => veracrypt::encryption(request, new, &medium)?,
-        Goal::Reencrypt(new) => of_volume(request, Some(new), &medium, secrets)?,
-        Goal::Decrypt => of_volume(request, None, &medium, secrets)?,
+        Goal::Reencrypt(new) => of_volume(request, Some(new), &medium, (secrets, progress))?,
+        Goal::Decrypt => of_volume(request, None, &medium, (secrets, progress))?,
         Goal::Resume => resume::resumption(request, &medium)?,
     };
+    may_begin(&plan, request)?;
+    Ok(Conversion { plan, request: request.clone(), job, held: medium.held })
+}
+
+/// Refuses a journal that can't be where it is to be, a lack of room, and what was named and isn't there.
+pub(super) fn may_begin(plan: &ConversionPlan, request: &ConversionRequest) -> Result<(), Error> {
     if let Some(journal) = plan.journal.file().filter(|_| !plan.goes_on) {
         JournalFile::must_be_new(&journal)?;
-        JournalFile::must_last(&journal, medium.path)?;
+        JournalFile::must_last(&journal, &request.path)?;
     }
     if !plan.goes_on {
-        free_room::must_be_there(&plan)?;
+        free_room::must_be_there(plan)?;
     }
     // What is wrong with the medium is said before what is wrong with a path.
-    request.sources.check()?;
-    Ok(Conversion { plan, request: request.clone(), job, held: medium.held })
+    request.sources.check()
 }
 
 /// Looks whether a volume can become another one, or, where none is wanted, the file system in it.
@@ -76,7 +86,7 @@ fn of_volume(
     request: &ConversionRequest,
     new: Option<&NewVolume>,
     medium: &Examined<'_>,
-    secrets: &dyn Secrets,
+    asked: (&dyn Secrets, &dyn Progress),
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     let old = family_on(medium.path, &*medium.store, &request.arguments)?;
     must_have_first_sector(medium.path, &*medium.store, &request.arguments)?;
@@ -98,7 +108,7 @@ fn of_volume(
         };
     };
     match (old, new.format.unwrap_or(old)) {
-        (old, wanted) if old != wanted => cross_format::conversion(request, new, medium, old, secrets),
+        (old, wanted) if old != wanted => cross_format::conversion(request, new, medium, old, asked),
         (Family::BitLocker, _) => bitlocker::reencryption(request, new, medium),
         (Family::VeraCrypt, _) => veracrypt::reencryption(request, new, medium),
     }

@@ -4,7 +4,7 @@ use super::claim::{allocate, allocate_ranges, claim};
 use super::examined::Examined;
 use super::job::{Job, Next, With};
 use super::outcome::{EncryptedSpace, Made};
-use super::plan::{Contents, ConversionLoss, ConversionPlan, HeaderSpace};
+use super::plan::{Contents, ConversionLoss, ConversionPlan, HeaderSpace, Kept};
 use super::request::{ConversionRequest, NewVolume};
 use super::space::{MakingRoom, elsewhere, end_in, end_of};
 use crate::error::Error;
@@ -19,7 +19,7 @@ use keyway_error::{Advice, Explain, Kind};
 use keyway_fs::FoundFileSystem;
 use keyway_store::FileStore;
 use keyway_volume::veracrypt::{BACKUP_GROUP_BYTES, Fill, HEADERS_BYTES, Unlocked, unlock};
-use keyway_volume::{Secrets, Weakness};
+use keyway_volume::{HashName, Secrets, Weakness};
 use std::sync::Arc;
 
 const VERACRYPT: VolumeFormat = VolumeFormat::VeraCrypt;
@@ -43,7 +43,7 @@ pub(super) fn encryption(
     new.check_free_space(request)?;
     let fs = medium.file_system()?;
     fs.kind.check(medium.path).map_err(|e| request.said(e))?;
-    let [from, to] = [Contents::of(Some(&fs)), Contents::encrypted_by(VERACRYPT, cipher)];
+    let [from, to] = [Contents::of(Some(&fs)), Contents::veracrypt(Some(cipher), Some(new.hash()))];
     let (kind, journal) = (ConversionKind::Encryption, request.named_journal()?);
     let mut plan = ConversionPlan::new(request, medium.size(), kind, [from, to], journal);
     plan.space = room(request, new, &fs, plan.size_bytes)?;
@@ -96,12 +96,8 @@ fn room(
 }
 
 /// The new volume as its format's code wants it.
-fn new_volume<'a>(
-    new: &NewVolume,
-    cipher: Chain,
-    secrets: &'a Secrets,
-) -> keyway_volume::veracrypt::NewVolume<'a> {
-    keyway_volume::veracrypt::NewVolume { secrets, cipher, hash: new.hash(), fill: Fill::Quick }
+fn new_volume(hash: HashName, cipher: Chain, secrets: &Secrets) -> keyway_volume::veracrypt::NewVolume<'_> {
+    keyway_volume::veracrypt::NewVolume { secrets, cipher, hash, fill: Fill::Quick }
 }
 
 impl Job for Encryption {
@@ -110,7 +106,7 @@ impl Job for Encryption {
         let path = &*request.path;
         let secrets = request.sources.password.read(Wanted::NewPassword, &request.subject(), with.secrets)?;
         tell_weakness(with.progress, Weakness::of_secrets(&secrets, self.new.hash()));
-        let new = new_volume(&self.new, self.cipher, &secrets);
+        let new = new_volume(self.new.hash(), self.cipher, &secrets);
         let free = with.plan.free_space;
         let whole = free.is_none_or(|free| free == FreeSpace::Fill);
         let used =
@@ -144,7 +140,6 @@ impl Job for Encryption {
 
 struct Reencryption {
     new: NewVolume,
-    cipher: Chain,
 }
 
 /// Looks whether the volume can get new keys.
@@ -155,12 +150,15 @@ pub(super) fn reencryption(
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     let cipher = checked(request, new)?;
     new.check_free_space(request)?;
-    let both = [Contents::volume(VERACRYPT), Contents::encrypted_by(VERACRYPT, cipher)];
+    let cipher = new.cipher.is_some().then_some(cipher);
+    let both = [Contents::volume(VERACRYPT), Contents::veracrypt(cipher, new.hash)];
     let (kind, journal) = (ConversionKind::Reencryption, request.journal()?);
     let mut plan = ConversionPlan::new(request, medium.size(), kind, both, journal);
+    plan.keeps.extend(cipher.is_none().then_some(Kept::Cipher));
+    plan.keeps.extend(new.hash.is_none().then_some(Kept::Hash));
     plan.bytes = Some(veracrypt_bytes(plan.size_bytes));
     plan.lost = vec![ConversionLoss::HiddenVolume, ConversionLoss::HeaderBackups];
-    Ok((plan, Box::new(Reencryption { new: new.clone(), cipher })))
+    Ok((plan, Box::new(Reencryption { new: new.clone() })))
 }
 
 /// Bytes of the data area of a volume that fills so many.
@@ -193,16 +191,25 @@ impl Job for Reencryption {
             }
             false => None,
         };
-        let weakness = other.as_ref().and_then(|new| Weakness::of_secrets(new, self.new.hash()));
+        let (cipher, hash) = self.new.in_place_of(opened.opened().suite.chain, opened.info.hash)?;
+        let weakness = other.as_ref().and_then(|new| Weakness::of_secrets(new, hash));
         tell_weakness(with.progress, weakness);
         allocate(&request.path)?;
         let opens = other.as_ref().unwrap_or(&old);
-        let new = new_volume(&self.new, self.cipher, opens);
+        let new = new_volume(hash, cipher, opens);
         let planned = veracrypt::reencryption(&store, &opened, &new, with.plan.journal.file());
         let planned = with.as_asked(planned.map_err(|e| request.said(e))?)?;
+        let made = Made {
+            cipher: Some(cipher.to_string()),
+            hash: Some(hash),
+            cipher_before: Some(opened.info.cipher.clone()),
+            hash_before: Some(opened.info.hash),
+            space: Some(None.into()),
+            secret: Some(SecretProtector::from(opens)),
+            ..Made::default()
+        };
         drop(opened);
-        let (space, secret) = (Some(None.into()), Some(SecretProtector::from(opens)));
-        with.begin(planned, Arc::new(store), Made { space, secret, ..Made::default() })
+        with.begin(planned, Arc::new(store), made)
     }
 }
 

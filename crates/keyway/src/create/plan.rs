@@ -24,7 +24,7 @@ use keyway_fs::mkfs::{FileSystem, MkfsError};
 use keyway_store::Store;
 use keyway_volume::bitlocker::{self, Method, RecoveryPassword};
 use keyway_volume::veracrypt::{self, BACKUP_GROUP_BYTES, CreateError, HEADERS_BYTES};
-use keyway_volume::{HashName, Secrets as VeraCryptSecret, Weakness};
+use keyway_volume::{HashName, Info, Secrets as VeraCryptSecret, Weakness};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -401,8 +401,13 @@ impl CreatePlan {
                     None => self.outer_secret(secrets)?,
                 };
                 if let (None, Some(outer), None) = (place, &outer, &request.hidden_secret.password) {
-                    // Nobody thinks of a new password before the old one has opened it.
-                    OpenOptions::new().progress(progress).open_with(path, outer)?;
+                    // Nobody thinks of a new password before the old one has opened it, and there is room for what it is for.
+                    let opened = OpenOptions::new().progress(progress).open_with(path, outer)?;
+                    if let Info::VeraCrypt(info) = opened.info {
+                        let (store, over) = (medium::look(path)?, options.over_files);
+                        let may = veracrypt::check_hidden(&store, bytes, (outer, info.hash), over);
+                        may.map_err(about(path))?;
+                    }
                 }
                 let hidden = Subject::Hidden(path.clone());
                 let secret = request.hidden_secret.read(Wanted::NewPassword, &hidden, secrets)?;

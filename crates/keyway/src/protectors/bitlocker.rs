@@ -1,6 +1,7 @@
 //! The protectors of a BitLocker volume.
 
 use super::name::ProtectorName;
+use crate::detect::look_at_bitlocker;
 use crate::disk::Part;
 use crate::error::{Error, Misuse};
 use crate::key_file::{NewKeyFile, must_be_new};
@@ -71,13 +72,19 @@ impl NewSecret {
 }
 
 impl<'a> Protectors<'a> {
-    /// Opens the volume, to look at what its keys tell. A recovery password may be to go to that new file.
+    /// Opens the volume, to look at its recovery passwords, or at the one of that name. One may be to go to that new file.
     ///
     /// # Errors
-    /// It is no BitLocker volume, can't be read, or nothing that was named or answered opens it; or there can't be that file.
-    pub fn look(volume: &'a LockedVolume<'a>, to: Option<&Path>) -> Result<Self, Error> {
+    /// It is no BitLocker volume, can't be read, or nothing that was named or answered opens it; there is no such recovery
+    /// password, or there can't be that file.
+    pub fn look(
+        volume: &'a LockedVolume<'a>,
+        name: Option<&ProtectorName>,
+        to: Option<&Path>,
+    ) -> Result<Self, Error> {
         only_bitlocker(volume)?;
         to.map_or(Ok(()), must_be_new)?;
+        must_have_recovery(volume, name, to.is_some())?;
         Self::open(volume, Access::ReadOnly)
     }
 
@@ -209,6 +216,30 @@ pub(crate) fn recovery_file(path: &Path, id: Guid, password: &RecoveryPassword) 
     let mut file = NewKeyFile::claim(path.to_owned())?;
     file.write_recovery(id, password)?;
     Ok(file)
+}
+
+/// Refuses what the metadata tells before anyone types a secret: that there is no recovery password, none of that name, or
+/// several where one is to be saved. Of a volume whose metadata has to be looked for, whoever opens it tells.
+fn must_have_recovery(
+    volume: &LockedVolume<'_>,
+    name: Option<&ProtectorName>,
+    saved: bool,
+) -> Result<(), Error> {
+    let path = &volume.path;
+    if volume.arguments.searches() {
+        return Ok(());
+    }
+    let Ok(seen) = look_at_bitlocker(path, &volume.arguments, volume.progress) else { return Ok(()) };
+    let all = || seen.info.key_protectors.iter().map(|protector| (protector.id, protector.kind));
+    let id = name.map(|name| name.among(path, all())).transpose()?;
+    let is_meant = |(own, kind): &(Guid, Protection)| {
+        *kind == Protection::RecoveryPassword && id.is_none_or(|id| id == *own)
+    };
+    match all().filter(is_meant).count() {
+        0 => Err(Error::NoRecoveryPassword(path.clone())),
+        number @ 2.. if saved => Err(Misuse::SeveralRecoveryPasswords { path: path.clone(), number }.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses other volumes, which have one secret, to be changed.

@@ -350,13 +350,19 @@ impl ProtectorRequest {
                 must_be_the_tpms(kind, tpm, &secret.secret)?;
                 may_be_new(kind, to.as_deref(), &secret.secret)
             }
-            Self::Remove { id, .. } => {
-                match look_at_bitlocker(&volume.path, &volume.arguments, volume.progress) {
-                    Ok(seen) => id.among(&volume.path, all_in(&seen)).map(drop),
-                    Err(_) => Ok(()),
-                }
+            Self::Remove { id, last } => {
+                let Ok(seen) = look_at_bitlocker(&volume.path, &volume.arguments, volume.progress) else {
+                    return Ok(());
+                };
+                let id = id.among(&volume.path, all_in(&seen))?;
+                may_remove_from(seen.metadata.block(), id, *last).map_err(|e| volume.said(e))
             }
-            Self::Suspend | Self::Resume => Ok(()),
+            Self::Suspend => match look_at_bitlocker(&volume.path, &volume.arguments, volume.progress) {
+                Ok(seen) => may_add_beside(all_in(&seen).map(|(_, kind)| kind), Protection::ClearKey)
+                    .map_err(|e| volume.said(e)),
+                Err(_) => Ok(()),
+            },
+            Self::Resume => Ok(()),
         }
     }
 }
@@ -379,6 +385,7 @@ pub fn lost_by(
             only_bitlocker(volume)?;
             volume.must_have_first_sector()?;
             volume.sources.check()?;
+            request.check(volume)?;
             Ok(Some(ProtectorLoss::Secrecy))
         }
         ProtectorRequest::Remove { id, last: LastProtector::Remove } => {

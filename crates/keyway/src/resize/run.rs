@@ -63,6 +63,11 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
         return Err(ResizeError::NotWholeSectors { path: path.to_owned(), wanted: size_bytes }.into());
     }
     volume.must_have_first_sector()?;
+    // A file that is filled on the way and finds no room would have its new size, and never be filled.
+    let more = size_bytes.saturating_sub(size_bytes_before);
+    if is_file && !request.quick && !volume.leaves_free_space() {
+        must_have_room(path, more).map_err(about(path))?;
+    }
     let secrets = SessionSecrets::from(volume.key()?);
     let (format, seen) = match &secrets.key {
         Key::VeraCrypt(secret) => (Family::VeraCrypt, veracrypt::look(volume, secret, size_bytes)?),
@@ -96,11 +101,6 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
             // What only gets larger is of use without that, too.
             if grows { ResizeError::CantGrow(Box::new(error)).into() } else { error }
         })?;
-    }
-    // A file that is filled on the way and finds no room would have its new size, and never be filled.
-    let more = size_bytes.saturating_sub(size_bytes_before);
-    if is_file && fill {
-        must_have_room(path, more).map_err(about(path))?;
     }
     let overcommitted = if is_file { Overcommitted::find(path, more, size_bytes) } else { None };
     let follows = filesystem.is_some_and(|fs| fs.becomes_bytes.is_some());

@@ -2,9 +2,12 @@
 
 use crate::error::Error;
 use crate::shown::name_of;
+use keyway_error::{Advice, Explain};
 use keyway_secret::SecretBytes;
 use keyway_sed::Authority;
 use keyway_volume::bitlocker::check_password;
+#[cfg(feature = "tpm")]
+use keyway_volume::bitlocker::tpm::Pin;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -46,7 +49,18 @@ impl<'a> Question<'a> {
     pub fn refuses(&self, new: &[u8]) -> Option<String> {
         match self.wanted {
             _ if new.is_empty() && !self.may_be_empty => Some("nothing was typed".to_owned()),
-            Wanted::NewBitLockerPassword => check_password(new).err().map(|why| why.to_string()),
+            Wanted::NewBitLockerPassword => check_password(new).err().map(|why| {
+                let lengths = why.advice().into_iter().find_map(|step| match step {
+                    Advice::PasswordLengths { least, most } => Some((least, most)),
+                    _ => None,
+                });
+                match lengths {
+                    Some((least, most)) => format!("{why}, and BitLocker takes {least} to {most}"),
+                    None => why.to_string(),
+                }
+            }),
+            #[cfg(feature = "tpm")]
+            Wanted::NewPin => Pin::new_to_set(new).err().map(|why| why.to_string()),
             _ => None,
         }
     }
@@ -128,5 +142,26 @@ impl<S: Secrets + ?Sized> Secrets for &S {
 
     fn can_answer(&self) -> bool {
         (**self).can_answer()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_not_be_taken_is_refused_with_what_can() {
+        let subject = Subject::Named("it".to_owned());
+        let refused = |wanted, new: &[u8]| Question::new(wanted, &subject).refuses(new);
+        let told = refused(Wanted::NewBitLockerPassword, b"short");
+        assert_eq!(told.as_deref(), Some("the password has 5 characters, and BitLocker takes 8 to 256"));
+        assert_eq!(refused(Wanted::NewBitLockerPassword, b"long enough"), None);
+        assert_eq!(refused(Wanted::NewPassword, b"short"), None);
+        assert_eq!(refused(Wanted::NewPassword, b"").as_deref(), Some("nothing was typed"));
+        if cfg!(feature = "tpm") {
+            let told = refused(Wanted::NewPin, b"123");
+            assert!(told.is_some_and(|told| told.ends_with("and this one has 3")));
+            assert_eq!(refused(Wanted::NewPin, b"123456"), None);
+        }
     }
 }

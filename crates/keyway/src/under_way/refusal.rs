@@ -89,6 +89,21 @@ pub enum ConversionRefusal {
     /// A VeraCrypt volume's keyfiles or PIM, for the BitLocker volume that it becomes.
     #[error("a BitLocker volume has no keyfiles and no PIM, so it can't have the secret of this volume")]
     NotItsSecret,
+    /// A hash for the BitLocker volume that a VeraCrypt volume becomes.
+    #[error(
+        "the hash is the new volume's, and a BitLocker volume has no choice of one; the old volume's is found out"
+    )]
+    NewOnesHash,
+    /// A VeraCrypt volume in a file that is too small for a BitLocker volume.
+    #[error("{size} bytes are too few")]
+    TooSmallForBitLocker {
+        /// The file.
+        path: PathBuf,
+        /// Its bytes.
+        size: u64,
+        /// Those of the smallest BitLocker volume.
+        least: u64,
+    },
     /// Keyfiles or a PIM for the BitLocker volume that becomes a VeraCrypt volume.
     #[error(
         "a BitLocker volume has no keyfiles and no PIM; the VeraCrypt volume that it becomes can have them"
@@ -162,6 +177,9 @@ explain! { ConversionRefusal {
     Self::RoomEnough => [Request, LeaveOutGrow],
     Self::NewOnesSecret => [Request, GiveThemToTheNew],
     Self::NotItsSecret => [Request, GiveNewPasswordOrNone],
+    Self::NewOnesHash => [Request, LeaveHashOut],
+    Self::TooSmallForBitLocker { path, least, .. } =>
+        [Request, ResizeForBitLocker { path: path.clone(), bytes: *least }; path],
     Self::ShownToUsers => [Request, NameRecoveryFileOrNone],
     Self::NeedsJournalFile => [Request, NameJournalElsewhere],
     Self::OneStandardInput => [Request, GiveOneFromAFile],

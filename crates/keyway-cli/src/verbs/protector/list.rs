@@ -20,7 +20,7 @@ pub(super) fn list(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
 /// Tells or saves a volume's recovery passwords.
 pub(super) fn recovery(args: &RecoveryArgs, out: Output) -> Result<(), Failure> {
     let volume = args.target.locked()?;
-    let opened = Protectors::look(&volume, args.to.as_deref())?;
+    let opened = Protectors::look(&volume, args.id.as_ref(), args.to.as_deref())?;
     out.warnings(&opened.warnings);
     if let Some(path) = &args.to {
         let saved = opened.save_recovery_password(args.id.as_ref(), path)?;

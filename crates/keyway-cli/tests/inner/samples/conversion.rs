@@ -92,6 +92,8 @@ pub(super) fn converting() -> Vec<Failure> {
         ConversionRefusal::NoToGo,
         ConversionRefusal::RoomEnough,
         ConversionRefusal::NotItsSecret,
+        ConversionRefusal::NewOnesHash,
+        ConversionRefusal::TooSmallForBitLocker { path: v(), size: 8 << 20, least: 64 << 20 },
         ConversionRefusal::NewOnesSecret,
         ConversionRefusal::ShownToUsers,
         ConversionRefusal::NeedsJournalFile,
