@@ -64,6 +64,21 @@ fn a_favourite_is_opened_closed_and_read_by_its_name() {
 
 /// What has a favourite's name in the folder goes before it: that is told when it is kept, and where it was the wrong one.
 #[test]
+fn what_several_add_at_once_is_all_kept() {
+    let cli = Cli::new();
+    let names: Vec<String> = (0..12).map(|number| format!("together{number}")).collect();
+    let adding = names.iter().map(|name| {
+        let mut add = cli.command(["favourite", "add", "--name", name]);
+        add.arg(cli.path(name)).stdout(std::process::Stdio::null()).spawn().expect("keyway starts")
+    });
+    for mut child in adding.collect::<Vec<_>>() {
+        assert!(child.wait().expect("it ends").success());
+    }
+    let list = cli.json(0, "favourite list");
+    assert_eq!(list["favourites"].as_array().map(Vec::len), Some(names.len()), "{list}");
+}
+
+#[test]
 fn what_hides_a_favourite_is_told() {
     let cli = Cli::new();
     cli.volume("v.hc");

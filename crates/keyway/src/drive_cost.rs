@@ -6,11 +6,10 @@ use crate::lab::{
     PathKind, Target, Watch, drive_identity, encrypt_in_place, report, told,
 };
 use crate::shown::shown;
-use crate::users_folder::users_folder;
+use crate::users_folder::{alone_in, users_folder};
 use keyway_store::{Caching, FileStore, OpenMode, Store};
 use serde::{Deserialize, Serialize};
-use std::fs::{DirBuilder, read};
-use std::os::unix::fs::DirBuilderExt;
+use std::fs::read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -104,10 +103,7 @@ impl Measurement {
         let (found, error) = self.plan.run(encrypt_in_place, stop, &watch)?;
         error.map_or(Ok(()), Err)?;
         let cost = DriveCost::of(&self.device, found);
-        let mut all = kept();
-        all.retain(|other| other.identity != cost.identity);
-        all.push(cost.clone());
-        keep(&all)?;
+        keep(&cost)?;
         Ok(cost)
     }
 }
@@ -135,14 +131,16 @@ fn kept() -> Vec<DriveCost> {
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
-fn keep(all: &[DriveCost]) -> Result<(), LabError> {
+/// In the place of what was found of that drive before.
+fn keep(cost: &DriveCost) -> Result<(), LabError> {
     // Without a home it is told, and forgotten.
     let Some(place) = place() else { return Ok(()) };
     let failed = |e| LabError::system("write", &place, e);
-    if let Some(folder) = place.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
-    }
-    let text = serde_json::to_vec_pretty(all).map_err(|e| failed(e.into()))?;
+    let _alone = place.parent().map(|folder| alone_in(folder, 0o700)).transpose().map_err(failed)?;
+    let mut all = kept();
+    all.retain(|other| other.identity != cost.identity);
+    all.push(cost.clone());
+    let text = serde_json::to_vec_pretty(&all).map_err(|e| failed(e.into()))?;
     OutputFile::at(&place)?.write(&text)
 }
 

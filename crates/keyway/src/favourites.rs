@@ -14,14 +14,14 @@ mod unit_text;
 pub use error::FavouriteError;
 
 use crate::error::Error;
-use crate::users_folder::users_folder;
+use crate::users_folder::{alone_in, users_folder};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// A volume that is opened by a name.
@@ -106,6 +106,7 @@ impl Favourite {
     /// There is one of that name, or the file can't be read or written: then it is as it was.
     pub fn keep(&self, replace: bool) -> Result<(), Error> {
         let path = place(self.for_all)?;
+        let _alone = alone(&path)?;
         let mut all = read(&path)?;
         let Self { volume, mountpoint, options, .. } = self.clone();
         // It stays as somebody wrote it there.
@@ -221,6 +222,7 @@ impl Favourite {
     /// The file can't be read or written: then it is as it was.
     pub fn forget(&self) -> Result<(), Error> {
         let path = place(self.for_all)?;
+        let _alone = alone(&path)?;
         let mut all = read(&path)?;
         all.remove(&self.name);
         write(&path, &all)
@@ -264,22 +266,21 @@ fn line_of(error: &toml::de::Error, text: &str) -> Option<usize> {
     error.span().and_then(|at| text.get(..at.start)).map(|before| before.matches('\n').count() + 1)
 }
 
+/// Keeps others from changing the file as long as what it returns is there.
+fn alone(path: &Path) -> Result<Option<std::fs::File>, Error> {
+    let mode = if path.starts_with("/etc") { 0o755 } else { 0o700 };
+    let folder = path.parent().map(|folder| alone_in(folder, mode)).transpose();
+    folder.map_err(|e| Error::system("write", path, e))
+}
+
 /// Whole or not at all, and for its owner alone: it tells which volumes there are.
 fn write(path: &Path, all: &File) -> Result<(), Error> {
     // Where it is a link to a file that is kept elsewhere, the link stays.
     let path = &*path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let failed = |e| Error::system("write", path, e);
     let text = toml::to_string(all).map_err(|e| failed(io::Error::other(e)))?;
-    let for_all = path.starts_with("/etc");
-    if let Some(folder) = path.parent() {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(if for_all { 0o755 } else { 0o700 })
-            .create(folder)
-            .map_err(failed)?;
-    }
     let new = path.with_extension(format!("new-{}", std::process::id()));
-    let mode = if for_all { 0o644 } else { 0o600 };
+    let mode = if path.starts_with("/etc") { 0o644 } else { 0o600 };
     let written =
         OpenOptions::new().write(true).create_new(true).mode(mode).open(&new).and_then(|mut file| {
             file.write_all(text.as_bytes())?;
