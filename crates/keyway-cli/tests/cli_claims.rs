@@ -173,7 +173,7 @@ const CLAIMS: &[(&str, &str)] = &[
         "`open`, `close`, `status`, `info`, `ls`, `get`, `put` and `cat` take the name",
         "a_favourite_is_opened_closed_and_read_by_its_name all_users_have_those_of_the_machine",
     ),
-    ("With `at_boot = true` in the second file", "the_units_of_a_table_are_what_systemd_takes"),
+    ("With `--at-boot`, `at_boot = true` in the second file", "the_units_of_a_table_are_what_systemd_takes"),
     (
         "`credential:NAME` in the place of a path",
         "a_credential_is_a_file_of_the_services_folder_and_nothing_else a_service_opens_its_favourite",

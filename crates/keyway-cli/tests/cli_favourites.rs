@@ -158,7 +158,7 @@ fn all_users_have_those_of_the_machine() {
     let script = "set -eux; mount -t tmpfs none /etc
         $K favourite add v.hc --pim 1 --for-all; test \"$(stat -c %a /etc/keyway/favourites.toml)\" = 644
         $K favourite list | grep 'all users'; $K cat v --password-file pw --length 512 | wc -c | grep 512
-        echo 'at_boot = true' >>/etc/keyway/favourites.toml; $K favourite list --json | grep -E '\"at_boot\": ?true'
+        $K favourite add v.hc --pim 1 --for-all --at-boot --force | grep 'the machine starts'; $K favourite list --json | grep -E '\"at_boot\": ?true'
         $K favourite add v.hc --pim 1 --for-all --force; grep 'at_boot = true' /etc/keyway/favourites.toml
         $K favourite add v.hc --pim 2; $K favourite list | grep -c pim | grep 1; $K favourite list | grep 'pim=2 .*you'
         $K favourite remove v; $K favourite list | grep 'pim=1'; ! $K favourite remove v; $K favourite remove v --for-all";

@@ -41,6 +41,9 @@ struct Add {
     /// For all users of this machine (needs root)
     #[arg(long)]
     for_all: bool,
+    /// Open it when the machine starts, by systemd; with --for-all
+    #[arg(long, requires = "for_all")]
+    at_boot: bool,
     /// Replace the one that has this name
     #[arg(long)]
     force: bool,
@@ -58,7 +61,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             for (long, values) in &add.open.options {
                 new.options.extend(favourites::option(long, values.iter().map(OsString::as_os_str))?);
             }
-            new.for_all = add.for_all;
+            (new.for_all, new.at_boot) = (add.for_all, add.at_boot);
             if add.open.args.is_dry() {
                 return out.result(&json!({"dry_run": true, "plan": new}), || "Nothing was kept.".to_owned());
             }
