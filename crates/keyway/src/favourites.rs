@@ -54,8 +54,7 @@ impl Favourite {
     /// # Errors
     /// The name can't be one, or a path is no text.
     pub fn new(name: &str, volume: &Path) -> Result<Self, Error> {
-        let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if name.is_empty() || name.len() > 64 || name.starts_with(['-', '.']) || !name.chars().all(is_plain) {
+        if !can_be_named(name) {
             return Err(FavouriteError::Name(name.to_owned()).into());
         }
         let volume = text(volume)?;
@@ -143,14 +142,22 @@ pub fn all() -> Result<Vec<Favourite>, Error> {
     Ok(all.into_values().collect())
 }
 
+/// Whether a favourite can have that name.
+fn can_be_named(name: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !name.is_empty() && name.len() <= 64 && !name.starts_with(['-', '.']) && name.chars().all(is_plain)
+}
+
 /// What else a word without a slash may have meant that was taken for a path, as facts for a sentence: a favourite, and why those
 /// can't be read; or the one of that name, where something here has it too, and went before.
 pub fn missed(word: &Path) -> Option<Value> {
-    if word.components().count() != 1 {
+    // What errors call a stream is no path either.
+    if word.components().count() != 1 || !word.to_str().is_some_and(can_be_named) {
         return None;
     }
     match all() {
-        Err(why) => (!word.exists()).then(|| json!({ "why": why.to_string() })),
+        // In the sandbox nobody sees what is there: then it was found, and by another name than a favourite's.
+        Err(why) => word.try_exists().is_ok_and(|there| !there).then(|| json!({ "why": why.to_string() })),
         Ok(all) => {
             let named = all.into_iter().find(|one| word.as_os_str() == &*one.name)?;
             named.is_hidden().then(|| json!(named))
