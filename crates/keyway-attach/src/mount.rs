@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags};
 use std::ffi::CString;
 use std::fs::File;
-use std::io;
+use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -108,7 +108,7 @@ pub(crate) fn mount(device: &Path, wanted: &MountPlan, read_only: bool) -> Resul
         at: at.to_owned(),
         source,
     };
-    let Some(name) = &found else {
+    let Some(of) = &found else {
         return Err(fail(io::Error::other(
             "it is empty or damaged: be sure that no files were in it before you make one",
         )));
@@ -119,7 +119,7 @@ pub(crate) fn mount(device: &Path, wanted: &MountPlan, read_only: bool) -> Resul
         flags |= MountFlags::RDONLY;
     }
     let own = CString::new(own).map_err(|e| fail(e.into()))?;
-    for name in drivers(name) {
+    for name in drivers(of) {
         match rustix::mount::mount(device, at, name, flags, (!own.is_empty()).then_some(own.as_c_str())) {
             Ok(()) => return Ok(name.to_owned()),
             Err(Errno::NODEV) => {}
@@ -127,15 +127,46 @@ pub(crate) fn mount(device: &Path, wanted: &MountPlan, read_only: bool) -> Resul
                 let option = own.to_string_lossy().into_owned();
                 return Err(AttachError::MountOption { option, why: "its driver does not take it" });
             }
-            Err(e) => return Err(fail(e.into())),
+            Err(e) => return Err(refused(device, of, at, e.into())),
         }
     }
     // The kernel has no such file system; mount(8) knows helpers for some (ntfs-3g, exfat-fuse).
-    let Some(helper) = helper(name) else {
-        return Err(AttachError::NoFileSystem { filesystem: name.clone(), at: at.to_owned() });
+    let Some(helper) = helper(of) else {
+        return Err(AttachError::NoFileSystem { filesystem: of.clone(), at: at.to_owned() });
     };
-    by_program(device, wanted, &helper, read_only).map_err(fail)?;
-    Ok(name.clone())
+    by_program(device, wanted, &helper, read_only).map_err(|e| refused(device, of, at, e))?;
+    Ok(of.clone())
+}
+
+/// What programs say of a file system that is damaged: they have no number for it.
+const DAMAGED: [&str; 6] =
+    ["last sector", "Input/output error", "Invalid argument", "orrupt", "nconsisten", "$MFT"];
+
+/// What it means that a driver which is there does not mount what is on a device or in a file: that ends too soon, is damaged, or
+/// something else is in the way.
+pub(crate) fn refused(on: &Path, filesystem: &str, at: &Path, source: io::Error) -> AttachError {
+    let (found, at) = (filesystem.to_owned(), at.to_owned());
+    let looked = || {
+        let mut file = File::open(on).ok()?;
+        // A block device has no length but its end.
+        let present = file.seek(SeekFrom::End(0)).ok()?;
+        let there = Superblock::on(&file).ok()??;
+        (there.kind.mount_type() == filesystem).then_some((there.claims, present))
+    };
+    // Whoever named another type has named a wrong one.
+    let Some((claims, present)) = looked() else { return AttachError::Mount { found, at, source } };
+    if let Some(claims) = claims.filter(|claims| *claims > present) {
+        return AttachError::EndsTooSoon { found, at, claims, present };
+    }
+    let number = source.raw_os_error().map(Errno::from_raw_os_error);
+    let damaged = match number {
+        Some(number) => [Errno::INVAL, Errno::IO, Errno::UCLEAN, Errno::BADMSG].contains(&number),
+        None => DAMAGED.iter().any(|words| source.to_string().contains(words)),
+    };
+    match damaged {
+        true => AttachError::Unmountable { found, at, source },
+        false => AttachError::Mount { found, at, source },
+    }
 }
 
 /// The flags among the options, and what is left for the file system.
@@ -259,6 +290,39 @@ pub(crate) fn abandon(device: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What ends too soon is no lack of this machine's, nor is what is damaged; and what is neither is not called that.
+    #[test]
+    fn why_a_driver_refuses_is_told_apart() {
+        let of = |bytes: u64, kind: &str, source: io::Error| {
+            let mut boot = vec![0; 64 << 10];
+            boot.iter_mut().skip(3).zip(b"EXFAT   ").for_each(|(to, from)| *to = *from);
+            boot.iter_mut().skip(72).zip(128u64.to_le_bytes()).for_each(|(to, from)| *to = from);
+            boot.iter_mut().skip(108).zip([9, 3]).for_each(|(to, from)| *to = from);
+            boot.truncate(bytes as usize);
+            let file = tempfile::NamedTempFile::new().expect("a file");
+            std::fs::write(file.path(), boot).expect("written");
+            refused(file.path(), kind, Path::new("/mnt"), source)
+        };
+        let invalid = || io::Error::from(Errno::INVAL);
+        let short = of(32 << 10, "exfat", invalid());
+        assert!(
+            matches!(short, AttachError::EndsTooSoon { claims: 65_536, present: 32_768, .. }),
+            "{short:?}"
+        );
+        for said in
+            [invalid(), io::Error::from(Errno::IO), io::Error::other("Failed to read last sector (9)")]
+        {
+            let whole = of(64 << 10, "exfat", said);
+            assert!(matches!(whole, AttachError::Unmountable { .. }), "{whole:?}");
+        }
+        let other = [
+            of(64 << 10, "exfat", io::Error::from(Errno::BUSY)),
+            of(64 << 10, "exfat", io::Error::other("fuse: device not found")),
+            of(32 << 10, "ext4", invalid()),
+        ];
+        assert!(other.iter().all(|error| matches!(error, AttachError::Mount { .. })), "{other:?}");
+    }
 
     #[test]
     fn what_is_no_flag_goes_to_the_file_system() {

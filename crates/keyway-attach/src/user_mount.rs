@@ -1,6 +1,6 @@
 //! Mounting the file system in a file for who is not root: by a program that is that file system, for as long as it runs.
 
-use crate::mount::{OPTIONS, UTF8};
+use crate::mount::{OPTIONS, UTF8, refused};
 use crate::retry::retry;
 use crate::session::find_program;
 use crate::{AttachError, User};
@@ -122,7 +122,7 @@ impl UserMount {
                 match by.namespace && source.to_string().starts_with("unshare:") {
                     // Some systems let users have no namespace.
                     true => Err(AttachError::NotPermitted { what, advice: Advice::BecomeRoot, source }),
-                    false => Err(fail(source)),
+                    false => Err(refused(file, filesystem, at, source)),
                 }
             }
         }

@@ -288,6 +288,8 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
     let paused = cli.json(0, "pause @d");
     assert_eq!(child.wait().expect("ends").code(), Some(1));
     assert_eq!(paused["conversion_status"], "Encryption Paused");
+    cli.refused("usage", "is paused already", "pause @d");
+    cli.refused("usage", "keyway resume", "pause @d");
     let percentage = paused["percentage_encrypted"].as_f64().expect("a number");
     assert!(percentage > 0.0 && percentage < 100.0, "{paused}");
     assert_eq!(cli.json(0, "info @d")["conversion"], "encryption");
@@ -306,7 +308,16 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
     cli.fails(1, "converting", pim, &format!("open @d {SECRET}"));
     assert!(paused["journal_file"].is_null(), "{paused}");
     cli.refused("usage", "leave out --journal", &format!("resume @d {SECRET} --journal @nope"));
-    cli.fails(3, "wrong-secret", "check the password, --keyfile and --pim", &format!("resume @d {NEW}"));
+    // That it is a volume is known: nobody is sent to look for another file.
+    let wrong = &cli.json(3, &format!("resume @d {NEW}"))["error"];
+    assert!(
+        wrong["hint"].as_str().is_some_and(|hint| hint.contains("perhaps it was begun with a --pim")),
+        "{wrong}"
+    );
+    assert!(
+        !wrong.to_string().contains("right file") && !wrong.to_string().contains("not a VeraCrypt"),
+        "{wrong}"
+    );
     cli.ends(0, &format!("resume @d {SECRET}"));
     cli.refused(
         "usage",

@@ -288,12 +288,7 @@ fn a_journal_goes_with_its_volume_or_is_named() {
                 "{status}"
             );
             let wrong = case.secret.replace("@pw2", "@wrong").replace("@pw", "@wrong");
-            cli.fails(
-                3,
-                "wrong-secret",
-                "that this is the right file or device",
-                &format!("resume @{folder}/d {wrong} {more}"),
-            );
+            cli.fails(3, "wrong-secret", "check the password", &format!("resume @{folder}/d {wrong} {more}"));
             assert!(cli.path(at).exists(), "nobody has shown that it is theirs");
             cli.ends(0, &format!("resume @{folder}/d {} {more}", case.secret));
             assert!(!cli.path(at).exists(), "it is not needed any more");

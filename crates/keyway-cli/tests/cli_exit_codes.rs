@@ -259,6 +259,14 @@ fn wrong_usage_is_2() {
     cli.refused("usage", "--nbd ADDRESS or --vhost-user PATH", "serve @v --password-file @pw");
     cli.refused("usage", "will be overwritten", "header restore @v --password-file @pw --pim 1");
     cli.refused("usage", "--cipher: there is no cipher called \"rot13\"", "bench --cipher rot13");
+    // How long it would take is of no use to whoever hears that it can't be.
+    for (target, says) in
+        [("veracrypt:eas", "no cipher called"), ("bitlocker:eas", "BitLocker's ciphers are")]
+    {
+        let refused = cli.ends(2, &format!("lab compare --with {target}")).stderr;
+        let told = String::from_utf8_lossy(&refused).into_owned();
+        assert!(told.contains(says) && !told.contains("this takes"), "{told}");
+    }
     cli.refused("usage", "--buffer can't be \"100\": a buffer is a", "bench --buffer 100");
     cli.refused("usage", "VOLUME or DEVICE or MOUNTPOINT is missing", "close");
 }

@@ -182,4 +182,10 @@ fn what_may_be_a_favourite_is_said_where_favourites_cant_be_read() {
     let mut homeless = cli.command(["open", "stick", "--json"]);
     let told = homeless.env_remove("HOME").env_remove("XDG_CONFIG_HOME").output().expect("keyway starts");
     assert!(text(&told.stdout).contains("neither HOME nor XDG_CONFIG_HOME"), "{}", text(&told.stdout));
+    // What is no name of one is none that can't be read.
+    let mut full = cli.command(cli.words("cat @v.hc --password-file @pw --pim 1"));
+    let full = full.env_remove("HOME").env_remove("XDG_CONFIG_HOME");
+    let told = full.stdout(fs::OpenOptions::new().write(true).open("/dev/full").expect("it is there"));
+    let told = text(&told.output().expect("keyway starts").stderr);
+    assert!(told.contains("standard output") && !told.contains("favourite"), "{told}");
 }

@@ -9,6 +9,7 @@ use keyway_testkit::{
     sha256_of, sha256_of_file, unpack_xz, volumes,
 };
 use serde_json::{Value, json};
+use std::os::unix::fs::FileExt;
 use std::process::Command;
 
 const SECRET: &str = "--password-file @pw --pim 1";
@@ -124,6 +125,44 @@ fn a_container_gets_larger_and_smaller_with_its_file_system() {
     check();
     content("smaller");
     cli.refused("usage", "name it with --size, for instance --size 20G", &format!("resize @v {SECRET}"));
+}
+
+/// With the volume's secret changed since, no header there says how large it is now: its file system does. And where the old
+/// header was restored all the same, what lies behind it is no room to be filled.
+#[test]
+fn a_header_from_before_is_not_restored_unseen_and_the_size_can_be_had_back() {
+    let Some((cli, _)) = volume("mkfs.ext4", &["-q", "-F", "-d", "in"]) else { return };
+    cli.keyway.secret("new", "yet-another-twenty-characters");
+    let new = "--password-file @new --pim 1";
+    cli.ends(0, &format!("header backup @v @h {SECRET}"));
+    cli.ends(0, &format!("protector change @v {SECRET} --new-password-file @new"));
+    cli.ends(0, &format!("resize @v --size 40M --yes {new}"));
+    let open = cli.json(0, &format!("open @v {new} --attach fuse"));
+    let place = open["device"].as_str().or(open["file"].as_str()).expect("somewhere");
+    let to = std::fs::OpenOptions::new().write(true).open(place).expect("opens");
+    // Free blocks behind the end that it had: the file system does not care.
+    to.write_all_at(&Rng::new(6).bytes(1 << 20), 36 << 20).expect("written");
+    to.sync_all().expect("synced");
+    drop(to);
+    cli.ends(0, "close @v");
+    let before = cli.ends(0, &format!("cat @v {new}")).stdout;
+    let file = std::fs::read(cli.path("v")).expect("there");
+    let restore = format!("header restore @v @h {SECRET}");
+    for how in ["--dry-run", "--yes"] {
+        cli.fails(1, "other-extent", "--size 41943040", &format!("{restore} {how}"));
+    }
+    assert!(std::fs::read(cli.path("v")).expect("there") == file, "it was written to");
+    let planned = cli.json(0, &format!("{restore} --dry-run --force"));
+    assert_eq!(planned["plan"]["ends_before"], 40 << 20, "{planned}");
+    let restored = cli.ends(0, &format!("{restore} --yes --force")).stdout;
+    let restored = String::from_utf8_lossy(&restored);
+    assert!(restored.contains("ends before its file") && restored.contains("--size 41943040"), "{restored}");
+    assert!(cli.ends(0, &format!("cat @v {SECRET}")).stdout.len() < before.len(), "it has its old size");
+    cli.ends(0, &format!("resize @v --size 41943040 --yes {SECRET}"));
+    assert!(
+        cli.ends(0, &format!("cat @v {SECRET}")).stdout == before,
+        "what lay behind the header's end is gone"
+    );
 }
 
 #[test]

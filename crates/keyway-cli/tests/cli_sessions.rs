@@ -561,6 +561,42 @@ fn what_is_open_and_not_mounted_says_what_it_holds_and_what_reaches_it() {
     }
 }
 
+/// A file system that ends behind its volume, or is damaged, is no lack of this machine's; and the loop device that shows it is
+/// no part of the drive on which the volume lies.
+#[test]
+fn what_can_not_be_mounted_is_told_by_what_is_wrong_with_it() {
+    if !require_root() || !has_fuse() || require_tool("mkfs.ext4").is_none() {
+        return;
+    }
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    std::fs::create_dir(cli.path("mnt")).expect("a folder");
+    let with = "--attach fuse --password-file @pw --pim 1";
+    // Blocks in its superblock, and that one's checksum.
+    for (name, at, says) in [("short", 1024 + 4, "copy all of it again"), ("broken", 2048 - 4, "e2fsck -f")] {
+        cli.ends(
+            0,
+            &format!("create @{name} --size 12M --quick --filesystem ext4 --password-file @pw --pim 1"),
+        );
+        let opened = cli.json(0, &format!("open @{name} {with}"));
+        let device = opened["device"].as_str().expect("a device");
+        let medium = OpenOptions::new().read(true).write(true).open(device).expect("it opens");
+        let mut field = [0; 4];
+        medium.read_exact_at(&mut field, at).expect("read");
+        field[2] ^= 0x10;
+        medium.write_all_at(&field, at).expect("written");
+        medium.sync_all().expect("synced");
+        drop(medium);
+        cli.fails(4, "damaged-filesystem", says, &format!("open @{name} @mnt"));
+        for verb in ["info", "setup --recovery-sheet @sheet --yes --password-file @pw"] {
+            cli.fails(4, "not-a-drive", "it is a loop device", &format!("drive {verb} {device}"));
+        }
+        cli.ends(0, &format!("close @{name}"));
+        cli.fails(4, "damaged-filesystem", says, &format!("open @{name} @mnt {with}"));
+        assert!(volumes(&cli).is_empty(), "it is open");
+    }
+}
+
 /// Nobody is asked for a secret a second time, and closing unmounts it.
 #[test]
 fn what_is_open_is_mounted_later() {

@@ -149,6 +149,8 @@ advice! {
         "Nothing here mounts this file system: its files are reached without mounting it, or by what has a driver.",
     OwnFolder = "own-folder": "Take a folder that this user may write to.",
     LookInside = "look-inside": "Open it without mounting and look.",
+    CopyAllOfIt { bytes: u64 } = "copy-all-of-it":
+        "Copy the file system of so many bytes again, all of it; a volume that was made larger gets its size back by resizing.",
     ListOpen = "list-open": "See what is open.",
     RemoveOrRuntimeFolder = "remove-or-runtime-folder": "Move what is there away, or name another.",
     OwnRuntimeFolder = "own-runtime-folder": "It is another user's: name a folder of this user's alone, or none.",
@@ -177,6 +179,7 @@ advice! {
     WriteNqn = "write-nqn": "How such a name is written.",
     ListKernels = "list-kernels": "See which kernels this machine has.",
     ListCiphers = "list-ciphers": "See which ciphers there are.",
+    SecretsAsBegun = "secrets-as-begun": "Check password, keyfiles and PIM: they are those that it was begun with.",
     CheckSecrets = "check-secrets": "Check password, keyfiles and PIM, and the path.",
     NoMemoryForArgon2id = "no-memory-for-argon2id": "Argon2id was not tried for want of memory.",
     TryArgon2id = "try-argon2id": "Argon2id was not tried because of its cost; it can be asked for.",
@@ -262,6 +265,8 @@ advice! {
     RepairCopies = "repair-copies": "Write the copies anew; move the data if that fails.",
     RestoreLater = "restore-later": "Restore a backup from after the encryption.",
     CheckBackup = "check-backup": "Check that it is the right backup.",
+    RestoreThenResize { bytes: u64 } = "restore-then-resize":
+        "A newer backup; or this one, and resizing the volume to so many bytes then, which keeps what is in it.",
     NameHeaderBackup = "name-header-backup": "Name a backup of such headers.",
     NameMetadataBackup = "name-metadata-backup": "Name a backup of such metadata.",
     GiveBothSecrets = "give-both-secrets": "Give the outer volume's secret and the hidden one's.",

@@ -7,6 +7,7 @@ use crate::pacing::SHORTEST_SLICE;
 use crate::rig::{Drive, MODEL_WINDOW};
 use crate::stats::{TURNS_PER_BLOCK, fewest_blocks};
 use crate::target::{PathKind, Target};
+use crate::test_volume::must_be_known;
 use crate::workload::{self, Operation, Procedure, Timed, Workload};
 use keyway_attach::session::{Need, Wish};
 use keyway_fs::mkfs::{FileSystem, MkfsError};
@@ -130,6 +131,7 @@ impl ExperimentRequest {
                 "these workloads copy files or make volumes, and the bare drive holds none".into(),
             ));
         }
+        targets.iter().try_for_each(must_be_known)?;
         has_what_makes_volumes(&workloads, &targets)?;
         let path = self.path()?;
         let sides = targets.len()

@@ -2,6 +2,7 @@
 
 use crate::error::LabError;
 use crate::target::Target;
+use keyway_cipher::{Chain, CipherError};
 use keyway_engine::{Layout, Mapping, Segment};
 use keyway_secret::SecretBytes;
 use keyway_store::Store;
@@ -23,7 +24,7 @@ pub(crate) fn make(store: &Arc<dyn Store>, target: &Target) -> Result<Layout, La
             Layout::new(store.sector_bytes(), vec![segment])?
         }
         Target::VeraCrypt(cipher) => {
-            let cipher = cipher.parse().map_err(|e| wrong(format!("{e}")))?;
+            let cipher = veracrypt_cipher(target, cipher)?;
             let secrets = secrets();
             let new =
                 veracrypt::NewVolume { secrets: &secrets, cipher, hash: HashName::Sha512, fill: Fill::Quick };
@@ -31,10 +32,7 @@ pub(crate) fn make(store: &Arc<dyn Store>, target: &Target) -> Result<Layout, La
             made.map_err(|e| LabError::volume(&e))?.layout
         }
         Target::BitLocker(cipher) => {
-            let method = bitlocker_method(cipher).ok_or_else(|| {
-                let names = METHODS.map(Method::name);
-                wrong(format!("BitLocker's ciphers are {}", names.join(", ")))
-            })?;
+            let method = known_method(target, cipher)?;
             let key = StartupKey::random().map_err(|e| LabError::Volume(e.to_string(), Vec::new()))?;
             let protectors = NewProtectors { startup_key: Some(key), ..NewProtectors::default() };
             let new = bitlocker::NewVolume {
@@ -53,6 +51,26 @@ pub(crate) fn make(store: &Arc<dyn Store>, target: &Target) -> Result<Layout, La
         }
     };
     Ok(layout)
+}
+
+/// Refuses a cipher that no such volume has, before anything is made or said of how long it takes.
+pub(crate) fn must_be_known(target: &Target) -> Result<(), LabError> {
+    match target {
+        Target::VeraCrypt(cipher) => veracrypt_cipher(target, cipher).map(drop),
+        Target::BitLocker(cipher) => known_method(target, cipher).map(drop),
+        Target::Plain | Target::Bare | Target::Hardware(_) | Target::At(_) => Ok(()),
+    }
+}
+
+fn veracrypt_cipher(target: &Target, cipher: &str) -> Result<Chain, LabError> {
+    cipher.parse().map_err(|e: CipherError| LabError::Target(target.to_string(), e.to_string()))
+}
+
+fn known_method(target: &Target, cipher: &str) -> Result<Method, LabError> {
+    bitlocker_method(cipher).ok_or_else(|| {
+        let names = METHODS.map(Method::name).join(", ");
+        LabError::Target(target.to_string(), format!("BitLocker's ciphers are {names}"))
+    })
 }
 
 /// What a BitLocker volume may be made with.

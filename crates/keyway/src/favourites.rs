@@ -176,11 +176,13 @@ pub fn all() -> Result<Vec<Favourite>, Error> {
 /// What else a word without a slash may have meant that was taken for a path, as facts for a sentence: a favourite, and why those
 /// can't be read; or the one of that name, where something here has it too, and went before.
 pub fn missed(word: &Path) -> Option<Value> {
-    if word.components().count() != 1 {
+    // What errors call a stream is no path either.
+    if word.components().count() != 1 || !word.to_str().is_some_and(can_be_named) {
         return None;
     }
     match all() {
-        Err(why) => (!word.exists()).then(|| json!({ "why": why.to_string() })),
+        // In the sandbox nobody sees what is there: then it was found, and by another name than a favourite's.
+        Err(why) => word.try_exists().is_ok_and(|there| !there).then(|| json!({ "why": why.to_string() })),
         Ok(all) => {
             let named = all.into_iter().find(|one| word.as_os_str() == &*one.name)?;
             named.is_hidden().then(|| json!(named))

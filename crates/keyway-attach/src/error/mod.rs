@@ -155,6 +155,34 @@ pub enum AttachError {
         #[source]
         source: io::Error,
     },
+    /// The file system says that it is larger than the volume.
+    #[error(
+        "the volume has {present} bytes, and the {found} file system in it says that it has {claims}: it ends behind the \
+         volume and can't be mounted at {at}"
+    )]
+    EndsTooSoon {
+        /// The file system's type.
+        found: String,
+        /// The mount point.
+        at: PathBuf,
+        /// Bytes that it says it has.
+        claims: u64,
+        /// Bytes of the volume.
+        present: u64,
+    },
+    /// The file system has faults that its driver does not mount.
+    #[error(
+        "the volume holds {found} that is damaged or was not copied whole: it could not be mounted at {at}: {source}"
+    )]
+    Unmountable {
+        /// The file system's type.
+        found: String,
+        /// The mount point.
+        at: PathBuf,
+        /// The system's reason, or its program's.
+        #[source]
+        source: io::Error,
+    },
     /// Nothing on this machine mounts what the volume holds.
     #[error("nothing here mounts {}, which the volume holds: not on {}", if filesystem == "vfat" { "FAT" } else { filesystem.as_str() }, at.display())]
     NoFileSystem {
@@ -301,6 +329,20 @@ impl AttachError {
     }
 }
 
+/// What checks a file system of that type.
+fn checked(filesystem: &str) -> Advice {
+    let checker = match filesystem {
+        "ntfs" => return Advice::LetWindowsCheck,
+        "ext4" => "e2fsck -f",
+        "vfat" => "fsck.fat",
+        "exfat" => "fsck.exfat",
+        "xfs" => "xfs_repair",
+        "btrfs" => "btrfs check",
+        _ => "fsck",
+    };
+    Advice::CheckFirst { checker: checker.to_owned() }
+}
+
 explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | Nvme {
     Self::AlreadyOpen { volume, .. } => [AlreadyOpen InUse, CloseNamed { volume: volume.clone() }; volume],
     Self::Taken { volume, by } => [Busy InUse, (by.advice()); volume],
@@ -312,6 +354,8 @@ explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | 
     Self::NotPermitted { advice, .. } => [NotPermitted Machine, (advice.clone())],
     Self::Missing { advice, .. } => [Missing Machine, (advice.clone())],
     Self::Mount { .. } => [Mount Machine, LookInside],
+    Self::EndsTooSoon { claims, .. } => [DamagedFilesystem Contents, CopyAllOfIt { bytes: *claims }],
+    Self::Unmountable { found, .. } => [DamagedFilesystem Contents, (checked(found))],
     Self::NoFileSystem { filesystem, .. } => [Mount Machine, ReachFiles { filesystem: filesystem.clone() }],
     Self::MountOption { .. } => [Usage Request, LeaveOutMountOption],
     Self::NotOpen(volume) => [NotOpen State, ListOpen; volume],

@@ -32,6 +32,8 @@ pub struct Superblock {
     /// How far it reaches, in bytes from the beginning. `None` where it does not say so simply, or says what can't be
     /// true: nothing, or more than the medium has.
     pub bytes: Option<u64>,
+    /// How far it says that it reaches: also where the medium ends before that.
+    pub claims: Option<u64>,
     /// The UUID or serial number, as `blkid` writes it.
     pub uuid: Option<String>,
     type_name: &'static str,
@@ -104,7 +106,8 @@ impl Superblock {
 
     fn held_against(medium: u64, parsed: Parsed) -> Self {
         let Parsed { kind, type_name, bytes, uuid } = parsed;
-        Self { kind, type_name, uuid, bytes: bytes.filter(|bytes| (1..=medium).contains(bytes)) }
+        let claims = bytes;
+        Self { kind, type_name, uuid, bytes: bytes.filter(|bytes| (1..=medium).contains(bytes)), claims }
     }
 }
 

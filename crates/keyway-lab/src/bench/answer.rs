@@ -50,12 +50,25 @@ fn bounds(row: &CipherRow) -> (f64, f64) {
     (row.mb_s() * (1.0 - spread), row.mb_s() * (1.0 + spread))
 }
 
+/// A difference of this part of the faster one's speed is worth a choice.
+const WORTH_IT: f64 = 1.0 / 3.0;
+
+/// Whether two that do not differ beyond their spread may differ by so much all the same.
+fn hides_a_choice(best: &CipherRow, next: &CipherRow) -> bool {
+    let [best, next] = [best, next].map(|row| row.spread_percent() / 100.0);
+    1.0 - best <= (1.0 - WORTH_IT) * (1.0 + next)
+}
+
 fn choice(format: &str, rows: &[&CipherRow], point: Point) -> Option<String> {
     let (best, next) = (rows.first()?, rows.get(1));
     let place = point_words(point);
     let (name, speed) = (&best.cipher, best.mb_s());
     Some(match next {
         None => format!("{format}: {name} does {speed:.0} MB/s ({place}); nothing else of it was measured."),
+        Some(next) if bounds(best).0 <= bounds(next).1 && hides_a_choice(best, next) => format!(
+            "{format}: {name} and {} are too unsteady here to tell: run it again when nothing else runs.",
+            next.cipher
+        ),
         Some(next) if bounds(best).0 <= bounds(next).1 => {
             format!("{format}: {name} and {} do not differ beyond their spread: take either.", next.cipher)
         }
@@ -133,6 +146,20 @@ mod tests {
             ]
         );
         assert!(told.iter().skip(1).all(|line| line.chars().count() < 110));
+    }
+
+    /// On a machine that does much else, a cipher that is twice as fast is nothing to toss a coin about.
+    #[test]
+    fn what_a_wide_spread_hides_is_not_called_the_same() {
+        let told =
+            |aes, serpent| answer(&document(&[("aes", 868.0, aes), ("serpent", 376.0, serpent)])).remove(1);
+        let unsteady =
+            "VeraCrypt: aes and serpent are too unsteady here to tell: run it again when nothing else runs.";
+        assert_eq!(told(134.0, 49.0), unsteady);
+        assert_eq!(told(60.0, 10.0), unsteady);
+        assert!(told(30.0, 10.0).contains("take aes, the fastest"));
+        let close = answer(&document(&[("aes", 400.0, 15.0), ("serpent", 376.0, 15.0)])).remove(1);
+        assert!(close.ends_with("take either."), "{close}");
     }
 
     #[test]

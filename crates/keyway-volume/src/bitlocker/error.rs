@@ -195,6 +195,9 @@ pub enum CopyFault {
     /// It lies where none can.
     #[error("nothing can lie at byte {0}")]
     Place(u64),
+    /// It lies behind the end: what it was on has been cut.
+    #[error("the file or device ends before byte {0}")]
+    BeyondEnd(u64),
     /// It lies in or over another copy.
     #[error("byte {0} belongs to another copy")]
     Overlaps(u64),

@@ -272,7 +272,7 @@ fn read_copy(store: &dyn Store, boot: &BootSector, places: &[u64; COPIES], i: us
 fn read_region(store: &dyn Store, offset: u64) -> Result<Vec<u8>, CopyFault> {
     let fits = offset.checked_add(REGION_BYTES as u64).is_some_and(|end| end <= store.size());
     if !fits {
-        return Err(CopyFault::Place(offset));
+        return Err(CopyFault::BeyondEnd(offset));
     }
     let mut region = vec![0; REGION_BYTES];
     let unreadable = |e: StoreError| CopyFault::Unreadable(e.to_string());

@@ -176,14 +176,17 @@ fn warnings(
     read_only: Option<ReadOnly>,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
+    let block = metadata.block();
+    let is_cut_off = is_cut_off(block, eow, info.data_bytes);
     for (i, state) in metadata.states().into_iter().enumerate() {
         match state {
             CopyState::Good => {}
+            // No repair brings back what lies there: that it was cut off is told below.
+            CopyState::Damaged(CopyFault::BeyondEnd(_)) if is_cut_off => {}
             CopyState::Older => warnings.push(Warning::OlderCopy(i + 1)),
             CopyState::Damaged(fault) => warnings.push(Warning::DamagedCopy { number: i + 1, fault }),
         }
     }
-    let block = metadata.block();
     if let Some(fault) = metadata.lost_boot {
         warnings.push(Warning::LostBootSector(fault));
     } else if !first_sector_is_good {
@@ -192,7 +195,7 @@ fn warnings(
     if info.protection_suspended {
         warnings.push(Warning::Suspended);
     }
-    if is_cut_off(block, eow, info.data_bytes) {
+    if is_cut_off {
         warnings.push(Warning::CutOff { expected: block.encrypted_bytes, present: info.data_bytes });
     } else if info.encrypted_bytes < info.data_bytes && info.conversion_status == Conversion::FullyEncrypted {
         warnings.push(Warning::Larger { volume: info.encrypted_bytes, present: info.data_bytes });

@@ -103,6 +103,19 @@ pub enum ChangeError {
         /// Bytes of data that the volume has.
         now: u64,
     },
+    /// The backup is from before the volume was made larger, which the file system in it shows.
+    #[error(
+        "the backup is from when this volume had {backup} bytes of data, and the file system in it has {filesystem} now: \
+         it would end behind the volume, and nothing could mount it"
+    )]
+    FilesReachFurther {
+        /// Bytes of data in the backup.
+        backup: u64,
+        /// Bytes that the file system says it has.
+        filesystem: u64,
+        /// Bytes of the file or device.
+        present: u64,
+    },
     /// Neither a header nor the data says that the backup is this volume's.
     #[error(
         "nothing shows that the backup is of this volume: no header that is there opens with this secret, and the backup's \
@@ -181,6 +194,7 @@ explain! { ChangeError, through Open | Make {
     Self::BackupFile { path, source } => { explain_io(source).about(path) },
     Self::OtherMasterKeys | Self::NothingShown => [OtherMasterKeys State, CheckBackup],
     Self::OtherSize { .. } => [OtherExtent State, CheckBackup],
+    Self::FilesReachFurther { present, .. } => [OtherExtent State, RestoreThenResize { bytes: *present }],
     Self::OtherVolumesSize { .. } => [OtherVolume State, OwnBackupOrWhole],
     Self::BlankCopy => [Damaged Contents, RestoreFromFileOrMakeOne],
     Self::NoCopy => [Failed State, RestoreFromFile],

@@ -9,7 +9,7 @@
 //! 2. The primary header is written and put on the medium. Should it be torn, a backup header opens the volume:
 //!    larger, the new one at the new end; smaller, the old one, which still lies at the end of the file.
 //! 3. Larger: the old backup header, which lies in the data area now, is overwritten with noise, and so is
-//!    everything behind it, if wanted.
+//!    everything behind it, if wanted; but for what the file system says is its own already.
 //!
 //! What is assumed of the medium is what [`super::change`] assumes.
 
@@ -18,11 +18,14 @@ use super::create::{LARGEST_VOLUME, SMALLEST_VOLUME};
 use super::create_error::CreateError;
 use super::create_header::put;
 use super::header_location::{BACKUP_GROUP_BYTES, HEADER_SPACE_BYTES, HEADERS_BYTES, HeaderLocation};
+use super::plain_sectors::Plain;
 use super::random::{Noise, RandomError};
 use super::sealed::SealedHeader;
 use super::unlock::{OpenedHeader, UnlockRequest, Unlocked, unlock};
 use crate::{Progress, ReadBack, Stage, VolumeError};
+use keyway_engine::Layout;
 use keyway_error::{Advice, explain};
+use keyway_fs::Superblock;
 use keyway_store::{AlignedBuf, Store, StoreError};
 use std::ops::{ControlFlow, Range};
 
@@ -83,11 +86,13 @@ pub fn resize(
     filled: bool,
     progress: &dyn Progress,
 ) -> Result<Resized, ResizeError> {
-    let mut opened = unlock(medium, request)?.into_opened();
+    let unlocked = unlock(medium, request)?;
     if bytes > medium.size() {
         return Err(ResizeError::Size { wanted: bytes, why: "the file or device is smaller" });
     }
-    opened.may_fill(bytes)?;
+    unlocked.may_fill(bytes)?;
+    let claims = claimed(medium, &unlocked.layout)?;
+    let mut opened = unlocked.into_opened();
     let before = opened.header.volume_bytes;
     let old_end = HEADERS_BYTES.saturating_add(before);
     let end = bytes - BACKUP_GROUP_BYTES;
@@ -107,11 +112,18 @@ pub fn resize(
     if !grows {
         return Ok(done);
     }
-    // The old backup header in any case.
-    let header_end = old_end + BACKUP_GROUP_BYTES;
-    noise_over::<ResizeError>(store, old_end..header_end, &())?;
+    // Where the header is from before the volume was made larger, its files lie there and no header. Else the old backup
+    // header in any case.
+    let from = HEADERS_BYTES.saturating_add(claims).clamp(old_end, end);
+    let header_end = (old_end + BACKUP_GROUP_BYTES).max(from);
+    noise_over::<ResizeError>(store, from..header_end, &())?;
     let filled = filled && noise_over::<ResizeError>(medium, header_end..end, progress)?;
     Ok(Resized { filled, ..done })
+}
+
+/// How far the file system in the volume says that it reaches; 0 where there is none.
+fn claimed(medium: &dyn Store, layout: &Layout) -> Result<u64, StoreError> {
+    Ok(Superblock::read(&Plain { store: medium, layout })?.and_then(|found| found.claims).unwrap_or_default())
 }
 
 /// Overwrites a range with noise and puts that on the medium; whether nobody stopped it before its end.

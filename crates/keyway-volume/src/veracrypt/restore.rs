@@ -10,7 +10,9 @@ use super::change::{other_copy, rewrite, same_seal};
 use super::change_error::ChangeError;
 use super::create_header::{Seal, get};
 use super::header::{Header, HeaderFault};
-use super::header_location::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADER_SPACE_BYTES, HeaderLocation};
+use super::header_location::{
+    BACKUP_GROUP_BYTES, HEADER_BYTES, HEADER_SPACE_BYTES, HEADERS_BYTES, HeaderLocation,
+};
 use super::plain_sectors::Plain;
 use super::unlock::{HeaderChoice, OpenedHeader, UnlockRequest, Unlocked, unlock};
 use crate::overlay::Overlay;
@@ -54,6 +56,8 @@ pub struct Restored {
     pub hidden: bool,
     /// The copies that were written, in order.
     pub places: Vec<HeaderLocation>,
+    /// Bytes of the file or device, where the volume as the backup has it ends before that: it may have been larger.
+    pub ends_before: Option<u64>,
 }
 
 /// Nobody has asked for the copy alone: that is no advice.
@@ -110,7 +114,7 @@ pub fn header_restore(
     let opened = unlocked.opened();
     let password = request.secrets.header_password(opened.header.format)?;
     rewrite(store, &opened.header, &same_seal(opened, &password), &places)?;
-    Ok(Restored { hidden: opened.place.is_hidden(), places })
+    Ok(restored(store, opened, places))
 }
 
 /// What [`header_restore`] would write. Nothing is written.
@@ -124,7 +128,30 @@ pub fn header_to_restore(
     guard: KeysGuard,
 ) -> Result<Restored, ChangeError> {
     let (unlocked, places) = tried(store, from, request, guard)?;
-    Ok(Restored { hidden: unlocked.opened().place.is_hidden(), places })
+    Ok(restored(store, unlocked.opened(), places))
+}
+
+fn restored(store: &dyn Store, opened: &OpenedHeader, places: Vec<HeaderLocation>) -> Restored {
+    let end = HEADERS_BYTES.saturating_add(opened.header.volume_bytes).saturating_add(BACKUP_GROUP_BYTES);
+    // By less no volume gets another size.
+    let more = |bytes: &u64| end.saturating_add(BACKUP_GROUP_BYTES) <= *bytes;
+    let ends_before = can_be_resized(opened).then(|| largest(store, opened)).filter(more);
+    Restored { hidden: opened.place.is_hidden(), places, ends_before }
+}
+
+/// The most bytes that a volume can have there, in whole sectors.
+fn largest(store: &dyn Store, opened: &OpenedHeader) -> u64 {
+    let sector = u64::from(opened.header.sector_bytes.max(1));
+    store.size() / sector * sector
+}
+
+/// Whether it is of a volume that may have been made larger since: neither a hidden one, nor a system, nor an old one.
+fn can_be_resized(opened: &OpenedHeader) -> bool {
+    let header = &opened.header;
+    !opened.place.is_hidden()
+        && opened.place != HeaderLocation::System
+        && header.has_sizes()
+        && header.encrypted_start == HEADERS_BYTES
 }
 
 /// What the secret opens in the backup, and where that goes.
@@ -163,6 +190,10 @@ fn tried(
     if guard == KeysGuard::Same {
         let from_outside = matches!(from, RestoreFrom::File(_)) && opened.place != HeaderLocation::System;
         let has_its_keys = refuse_other_keys(store, opened, &seal, &places, from_outside)?;
+        // With other keys there is no file system. Where none of the volume's headers opens, it alone tells its size.
+        if from_outside && !has_its_keys && can_be_resized(opened) {
+            refuse_too_small(store, opened, &unlocked.layout)?;
+        }
         if from_outside && !has_its_keys && !shows_a_file_system(store, &unlocked.layout) {
             return Err(ChangeError::NothingShown);
         }
@@ -174,6 +205,18 @@ fn tried(
 /// header does.
 fn shows_a_file_system(store: &dyn Store, layout: &Layout) -> bool {
     Superblock::read(&Plain { store, layout }).is_ok_and(|found| found.is_some())
+}
+
+/// Refuses a size that the file system has outgrown: it would end behind the volume, and nothing mounts it.
+fn refuse_too_small(store: &dyn Store, opened: &OpenedHeader, layout: &Layout) -> Result<(), ChangeError> {
+    // What can't be read is told by whoever reads it next.
+    let found = Superblock::read(&Plain { store, layout }).ok().flatten();
+    let (backup, present) = (opened.header.volume_bytes, largest(store, opened));
+    let behind = |claims: &u64| (backup + 1..=present).contains(claims);
+    match found.and_then(|found| found.claims).filter(behind) {
+        Some(filesystem) => Err(ChangeError::FilesReachFurther { backup, filesystem, present }),
+        None => Ok(()),
+    }
 }
 
 /// A header that still opens with the secret says which master keys the data has, and how much of it there is: a backup from

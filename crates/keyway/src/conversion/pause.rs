@@ -1,5 +1,6 @@
 //! Asks a process that converts to stop in good order.
 
+use super::claim::is_under_way;
 use crate::error::Error;
 use crate::log_file;
 use crate::medium;
@@ -62,7 +63,14 @@ pub fn pause(path: &Path, named: Option<&Path>, waiting: impl FnOnce(i32)) -> Re
 fn stop(path: &Path, named: Option<&Path>, waiting: impl FnOnce(i32)) -> Result<Paused, Error> {
     medium::must_exist(path)?;
     let Some(process) = running(path)? else {
-        return Err(ConversionRefusal::NotConverted(path.to_owned()).into());
+        // What was paused before is not begun anew to be paused.
+        let rests = medium::look(path).is_ok_and(|store| is_under_way(&store).unwrap_or_default());
+        let path = path.to_owned();
+        return Err(match rests {
+            true => ConversionRefusal::PausedAlready(path),
+            false => ConversionRefusal::NotConverted(path),
+        }
+        .into());
     };
     let asked = Pid::from_raw(process.pid).map(|pid| kill_process(pid, Signal::TERM));
     if let Some(Err(e)) = asked {

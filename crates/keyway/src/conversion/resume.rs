@@ -26,8 +26,8 @@ use keyway_error::{Explain, Fault, Kind};
 use keyway_fs::FoundFileSystem;
 use keyway_secret::SecretBytes;
 use keyway_store::{FileStore, Store};
-use keyway_volume::Secrets;
 use keyway_volume::bitlocker::{self, EncryptionState, UnlockRequest};
+use keyway_volume::{Secrets, VolumeError};
 use std::sync::Arc;
 
 /// What there is to go on with, claimed: from now on nobody else does.
@@ -213,7 +213,7 @@ fn resume_veracrypt(
     let secrets = ResumeSecrets { old: &old, new: other.as_ref() };
     // The marker and the file are anybody's until the headers open.
     let planned =
-        veracrypt::VeraCryptPlan::resume(found, &store, file, &secrets).map_err(|e| request.said(e))?;
+        veracrypt::VeraCryptPlan::resume(found, &store, file, &secrets).map_err(|e| as_begun(request, e))?;
     let planned = with.as_asked(planned)?;
     let space = Some(planned.free_space().into());
     let secret = Some(SecretProtector::from(other.as_ref().unwrap_or(&old)));
@@ -339,7 +339,17 @@ fn of_which(request: &ConversionRequest, direction: Direction, error: ConvertErr
     );
     match is_new && error.explain().fault == Fault::Secret {
         true => ConversionError::NewSecret { path: request.path.clone(), error: Box::new(error) }.into(),
-        false => request.said(error),
+        false => as_begun(request, error),
+    }
+}
+
+/// Where no header of the VeraCrypt volume opens, nobody is told that it may be none: its conversion is under way.
+fn as_begun(request: &ConversionRequest, error: ConvertError) -> Error {
+    match error {
+        ConvertError::Volume(VolumeError::WrongSecret { .. }) => {
+            ConversionError::WrongSecret { path: request.path.clone(), error: Box::new(error) }.into()
+        }
+        error => request.said(error),
     }
 }
 

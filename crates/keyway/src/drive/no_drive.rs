@@ -4,9 +4,14 @@ use keyway_engine::Access;
 use keyway_fs::{Container, FoundFileSystem};
 use keyway_store::{Caching, Store};
 use keyway_volume::bitlocker;
+use rustix::fs::major;
 use std::fmt;
-use std::os::unix::fs::FileTypeExt;
+use std::fs::Metadata;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+/// The number of loop devices' driver (`Documentation/admin-guide/devices.txt` in the kernel).
+const LOOP: u32 = 7;
 
 /// What something is that is no drive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +19,8 @@ use std::path::{Path, PathBuf};
 pub enum NoDrive {
     /// A part of this disk.
     PartOf(PathBuf),
+    /// A file that the kernel shows as a disk: nothing there takes commands.
+    Loop,
     /// A device that is no disk.
     Device,
     /// A BitLocker volume.
@@ -32,6 +39,7 @@ impl fmt::Display for NoDrive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::PartOf(disk) => write!(f, "a part of {}", disk.display()),
+            Self::Loop => f.write_str("a loop device, which shows a file"),
             Self::Device => f.write_str("a device that takes no security commands"),
             Self::BitLocker => f.write_str("a BitLocker volume"),
             Self::Container(container) => f.write_str(container.name()),
@@ -45,11 +53,16 @@ impl fmt::Display for NoDrive {
 impl NoDrive {
     /// What is at that path, as far as that shows.
     pub(super) fn at(path: &Path) -> Self {
-        let kind = path.metadata().map(|about| about.file_type());
+        let about = path.metadata();
+        let kind = about.as_ref().map(Metadata::file_type);
         if kind.as_ref().is_ok_and(FileTypeExt::is_char_device) {
             return Self::Device;
         }
         let is_device = kind.is_ok_and(|kind| kind.is_block_device());
+        // The disk on which its file lies has nothing to do with it.
+        if is_device && about.is_ok_and(|about| major(about.rdev()) == LOOP) {
+            return Self::Loop;
+        }
         let own = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let disks = if is_device { keyway_sys::disks_under(path).unwrap_or_default() } else { Vec::new() };
         if let Some(disk) = disks.into_iter().find(|disk| *disk != own) {

@@ -33,6 +33,9 @@ pub struct RestorePlan<'a> {
     pub restores: Option<Vec<RestoredPart>>,
     /// The secret was tried, and opens what is to be put back.
     pub secret_tried: bool,
+    /// Bytes of the volume's file, where the volume would end before that: it may have been made larger since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ends_before: Option<u64>,
     #[serde(skip)]
     locked: &'a LockedVolume<'a>,
     #[serde(skip)]
@@ -58,6 +61,9 @@ pub struct Restored {
     pub hidden: Option<bool>,
     /// The parts that were written, in order.
     pub restored: Vec<RestoredPart>,
+    /// Bytes of the volume's file, where the volume ends before that as it is now: it may have been made larger since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ends_before: Option<u64>,
 }
 
 /// A part of a header that was written.
@@ -115,8 +121,18 @@ pub fn restore<'a>(
         Origin::BitLocker(_) => Some(bitlocker_parts()),
         Origin::File(_) | Origin::Copy => None,
     };
-    let secret_tried = false;
-    Ok(RestorePlan { volume: path, format, file, other_keys, restores, secret_tried, locked: volume, from })
+    let (secret_tried, ends_before) = (false, None);
+    Ok(RestorePlan {
+        volume: path,
+        format,
+        file,
+        other_keys,
+        restores,
+        secret_tried,
+        ends_before,
+        locked: volume,
+        from,
+    })
 }
 
 /// What is written of a BitLocker volume.
@@ -145,8 +161,8 @@ impl RestorePlan<'_> {
     /// As [`RestorePlan::run`], but for what happens when it is written.
     pub fn tried(mut self, only_shown: bool) -> Result<Self, Error> {
         if only_shown && self.locked.sources.is_given() {
-            self.restores = Some(self.done(Doing::Look)?.restored);
-            self.secret_tried = true;
+            let Restored { restored, ends_before, .. } = self.done(Doing::Look)?;
+            (self.restores, self.ends_before, self.secret_tried) = (Some(restored), ends_before, true);
         }
         Ok(self)
     }
@@ -173,6 +189,7 @@ impl RestorePlan<'_> {
                     volume: self.volume.clone(),
                     hidden: None,
                     restored: bitlocker_parts(),
+                    ends_before: None,
                 });
             }
             Origin::File(file) => (RestoreFrom::File(file), Subject::Backup((*file).to_owned())),
@@ -189,7 +206,9 @@ impl RestorePlan<'_> {
         };
         let done = restore(&store, from, &request, guard).map_err(|e| volume.said(e))?;
         let restored = done.places.into_iter().map(RestoredPart::Header).collect();
-        Ok(Restored { volume: self.volume.clone(), hidden: Some(done.hidden), restored })
+        // A device may well be larger than its volume.
+        let ends_before = done.ends_before.filter(|_| volume.path.is_file());
+        Ok(Restored { volume: self.volume.clone(), hidden: Some(done.hidden), restored, ends_before })
     }
 }
 

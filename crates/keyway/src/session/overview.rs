@@ -318,13 +318,14 @@ impl VolumeStatus {
                 return Err(store.not_a_volume(path, reason));
             }
             let told = |words| if plain { words } else { "Unknown" };
+            let other_user = OtherUser::having(path);
             return Ok(Self {
-                other_user: OtherUser::having(path),
+                lock_status: lock_status(plain || other_user.is_some()),
+                other_user,
                 conversion_status: told(FULLY_DECRYPTED).to_owned(),
                 percentage_encrypted: plain.then_some(0.0),
                 encryption_method: plain.then(|| "None".to_owned()),
                 protection_status: told("Protection Off"),
-                lock_status: if plain { "Unlocked" } else { "Locked" },
                 ..Self::of_size(store.size())
             });
         }
@@ -340,7 +341,9 @@ impl VolumeStatus {
             None => (at_rest(told), is_half_way && !store.is_partition() && !seen.is_read_only()),
         };
         let (info, cut_off) = (seen.info, cut_off(&seen.warnings));
+        let other_user = OtherUser::having(path);
         Ok(Self {
+            lock_status: lock_status(other_user.is_some()),
             cut_off,
             resume_with: paused.then(|| resume_with(path, None)),
             format: Some(info.format.to_owned()),
@@ -351,7 +354,7 @@ impl VolumeStatus {
             protection_status: protection(info.protection_suspended),
             key_protectors: json!(info.key_protectors),
             description: info.description,
-            other_user: OtherUser::having(path),
+            other_user,
             ..Self::of_size(info.data_bytes)
         })
     }
@@ -365,7 +368,7 @@ impl VolumeStatus {
             percentage_encrypted: Some(ALL_OF_IT),
             encryption_method: drive.encryption_method().map(str::to_owned),
             protection_status: protection(!locks),
-            lock_status: if state == Some(LockState::Locked) { "Locked" } else { "Unlocked" },
+            lock_status: lock_status(state != Some(LockState::Locked)),
             description: Some(drive.identity().model.clone()),
             ..Self::of_size(drive.size_bytes())
         }
@@ -404,6 +407,10 @@ impl VolumeStatus {
 /// What metadata of that version is called in Windows.
 fn bitlocker_version(metadata: u64) -> &'static str {
     if metadata == 1 { "1.0" } else { "2.0" }
+}
+
+fn lock_status(is_open: bool) -> &'static str {
+    if is_open { "Unlocked" } else { "Locked" }
 }
 
 fn protection(suspended: bool) -> &'static str {

@@ -5,6 +5,7 @@ use keyway_convert::ConvertError;
 use keyway_error::{Advice, Kind, Meaning, explain, explain_io};
 use keyway_store::InUse;
 use keyway_sys::Use;
+use keyway_volume::VolumeError;
 use std::io;
 use std::path::PathBuf;
 
@@ -93,8 +94,20 @@ pub enum ConversionError {
     #[error("the journal of the conversion of {} is on it", .0.display())]
     JournalOnVolume(PathBuf),
     /// What should open the volume that it becomes does not: the new one's secret is not the old one's.
-    #[error("the secret of the new volume, which {} becomes, is wrong: {error}", path.display())]
+    #[error("the secret of the new volume, which {} becomes, is wrong: {}", path.display(), of_a_volume(error))]
     NewSecret {
+        /// What is converted.
+        path: PathBuf,
+        /// Why it does not open.
+        #[source]
+        error: Box<ConvertError>,
+    },
+    /// What should open the VeraCrypt volume that is under way does not: that it is one is known.
+    #[error(
+        "{}: no header opened with this password, keyfiles and PIM: one of them is not what its conversion was begun with",
+        path.display()
+    )]
+    WrongSecret {
         /// What is converted.
         path: PathBuf,
         /// Why it does not open.
@@ -154,6 +167,11 @@ explain! { ConversionError, through Refused {
         meaning.advice.extend(error.advice().into_iter().filter(|step| *step != Advice::CheckSecrets));
         meaning
     },
+    Self::WrongSecret { path, error } => {
+        let mut meaning = error.explain().about(path);
+        meaning.advice.iter_mut().filter(|step| **step == Advice::CheckSecrets).for_each(|step| *step = Advice::SecretsAsBegun);
+        meaning
+    },
     Self::NewKeyfiles(path) => [Usage Request, GiveSecretOfNewVolume; path],
     Self::Interrupted { path, error } => {
         let mut meaning = error.explain();
@@ -171,6 +189,16 @@ explain! { ConversionError, through Refused {
         Meaning::new(Kind::NoRoom, explain_io(source).fault).advise(Advice::FreeSpaceForHoles).about(path)
     },
 } }
+
+/// Why it does not open, where it is known that it is a volume.
+fn of_a_volume(error: &ConvertError) -> String {
+    match error {
+        ConvertError::Volume(VolumeError::WrongSecret { .. }) => {
+            "no header opened with this password, keyfiles and PIM".to_owned()
+        }
+        error => error.to_string(),
+    }
+}
 
 fn instead(mut meaning: Meaning, step: Advice) -> Meaning {
     meaning.advice = vec![step];

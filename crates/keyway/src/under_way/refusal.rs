@@ -146,6 +146,9 @@ pub enum ConversionRefusal {
     /// Nobody converts it.
     #[error("{} is not being converted just now", .0.display())]
     NotConverted(PathBuf),
+    /// It was paused or interrupted before.
+    #[error("the conversion of {} is paused already", .0.display())]
+    PausedAlready(PathBuf),
     /// Whoever converts it does not stop.
     #[error("process {0} does not stop")]
     DoesNotStop(i32),
@@ -193,6 +196,7 @@ explain! { ConversionRefusal {
         [NotBegun State, BeginEncryption],
     Self::WasThrough(path) => [Request, OpenIt { path: path.clone() }; path],
     Self::EndedByItself(path) => [Ours, ResumeVolume { path: path.clone() }; path],
+    Self::PausedAlready(path) => [Request, ResumeVolume { path: path.clone() }; path],
     Self::NotConverted(path) => [Request, AskStatus; path],
     Self::DoesNotStop(_) => [InUse, WaitForDrive],
 } }

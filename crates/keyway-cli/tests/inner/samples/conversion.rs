@@ -110,6 +110,7 @@ pub(super) fn converting() -> Vec<Failure> {
         ConversionRefusal::WasThrough(v()),
         ConversionRefusal::EndedByItself(v()),
         ConversionRefusal::NotConverted(v()),
+        ConversionRefusal::PausedAlready(v()),
         ConversionRefusal::DoesNotStop(77),
     ];
     all.extend(refusals.map(|refusal| ConversionError::from(refusal).into()));
@@ -133,6 +134,15 @@ pub(super) fn converting() -> Vec<Failure> {
         C::NewSecret {
             path: v(),
             error: Box::new(E::BitLocker(BitLockerError::WrongPassword(Vec::new(), Looks::default())))
+        },
+        C::WrongSecret {
+            path: v(),
+            error: Box::new(E::Volume(VolumeError::WrongSecret {
+                argon2id_skipped: None,
+                looks: Looks::default(),
+                narrowed: Vec::new(),
+                has_metadata: false,
+            }))
         },
         C::NewKeyfiles(v()),
         C::Interrupted { path: path(), error: Box::new(E::Store(failed(Operation::Write))) },

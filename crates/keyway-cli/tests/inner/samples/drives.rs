@@ -77,6 +77,7 @@ pub(super) fn drives() -> Vec<Failure> {
         E::HalfSetUp(Box::new(said(half, false))),
         E::HalfChanged(Box::new(said(half_changed, false))),
         E::NoDrive { path: v(), is: NoDrive::PartOf("/dev/sda".into()) },
+        E::NoDrive { path: v(), is: NoDrive::Loop },
         E::NoDrive { path: v(), is: NoDrive::Device },
         E::NoDrive { path: v(), is: NoDrive::BitLocker },
         E::NoDrive { path: v(), is: NoDrive::Container(keyway_fs::Container::Luks2) },

@@ -305,6 +305,7 @@ pub(super) fn changing() -> Vec<Failure> {
         E::OtherMasterKeys,
         E::NothingShown,
         E::OtherSize { backup: 4096, now: 8192 },
+        E::FilesReachFurther { backup: 4096, filesystem: 8192, present: 270_336 },
         E::OtherVolumesSize { backup: 8192, present: 4096 },
         E::BlankCopy,
         E::NoCopy,
