@@ -177,7 +177,7 @@ pub fn all() -> Result<Vec<Favourite>, Error> {
 /// can't be read; or the one of that name, where something here has it too, and went before.
 pub fn missed(word: &Path) -> Option<Value> {
     // What errors call a stream is no path either.
-    if word.components().count() != 1 || !word.to_str().is_some_and(can_be_named) {
+    if word.components().count() != 1 || !word.to_str().is_some_and(is_name) {
         return None;
     }
     match all() {
