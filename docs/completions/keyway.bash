@@ -2302,7 +2302,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__favourite__subcmd__add)
-            opts="-v -q -h --name --for-all --force --mount-options --attach --read-only --allow-discards --cache --protect-hidden --close-when-idle --foreground --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --verbose --quiet --progress --log --help"
+            opts="-v -q -h --name --for-all --at-boot --force --mount-options --attach --read-only --allow-discards --cache --protect-hidden --close-when-idle --foreground --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --try-variants --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -258,6 +258,7 @@ line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l for-all -d 'For all users of this machine (needs root)'
+complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l at-boot -d 'Open it when the machine starts, by systemd'
 complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l force -d 'Replace the one that has this name'
 complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l read-only -d 'Refuse every write'
 complete -c keyway -n "__fish_keyway_using_subcommand favourite; and __fish_seen_subcommand_from add" -l allow-discards -d 'Pass discards (TRIM) on to the medium: keeps an SSD fast and a file sparse, and shows which parts are unused'
