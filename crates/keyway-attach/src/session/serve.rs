@@ -340,8 +340,6 @@ impl Session {
             return true;
         }
         self.mountable_later = true;
-        // Whoever does not ask this process reads what it has written; it says the same when it is asked.
-        let _ = self.on.state.write(&self.on.folder.state());
         false
     }
 

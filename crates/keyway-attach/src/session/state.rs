@@ -143,6 +143,14 @@ impl SessionState {
         &["id", "inode", "pid_started", "opened", "transport", "reasons", "details"]
     }
 
+    /// What its details have where the volume is converted while it is open.
+    pub const CONVERTING: &str = "converting";
+
+    /// Whether it is.
+    pub fn is_converting(&self) -> bool {
+        self.details.get(Self::CONVERTING).is_some()
+    }
+
     /// What its details call the mount point where that is a folder which was made for it.
     pub const MOUNTPOINT_MADE: &str = "mountpoint_made";
 

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::progress::{Note, Progress};
 use crate::under_way::{ConversionRefusal, JournalFile, Watch, percentage};
 use keyway_attach::LocalUsers;
-use keyway_attach::session::{self, AttachPlan, MountPlan};
+use keyway_attach::session::{self, AttachPlan, MountPlan, SessionState};
 use keyway_convert::{
     Checkpoint, Conversion, ConversionKind, ConvertError, Live, PlannedConversion, Stopped,
 };
@@ -77,7 +77,7 @@ fn details(planned: &PlannedConversion, made: &Made) -> Value {
     };
     let (cipher, mode) = (spec.map(|spec| spec.chain.to_string()), spec.map(|spec| spec.mode.name()));
     let volume = json!({"format": format, "conversion": planned.kind(), "cipher": cipher, "mode": mode});
-    json!({"volume": volume, "key_protectors": made.secret.as_slice(), "converting": true})
+    json!({"volume": volume, "key_protectors": made.secret.as_slice(), SessionState::CONVERTING: true})
 }
 
 /// Attaches what can be used, serves it until it is closed, and converts the rest meanwhile.

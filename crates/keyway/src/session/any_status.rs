@@ -44,7 +44,7 @@ impl AnyStatus {
         let killed = of_dead(WaitingVolume::killed(Some(name))?);
         let elsewhere = SessionElsewhere::find(name).filter(|_| open.is_none() && killed.is_none());
         let (path, converts) = match (&open, &killed) {
-            (Some(open), _) => (&*open.state.volume, open.state.details.get("converting").is_some()),
+            (Some(open), _) => (&*open.state.volume, open.state.is_converting()),
             // The name may be of what it was attached by.
             (None, Some(killed)) => (&*killed.volume, true),
             (None, None) => {

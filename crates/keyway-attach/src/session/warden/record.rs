@@ -1,7 +1,7 @@
 //! What a session has that takes paths to take down, and what can be done about it.
 
 use crate::session::folder::SessionFolder;
-use crate::session::later_mount;
+use crate::session::later_mount::{self, is_mounted};
 use crate::session::stale::clean_stale_in;
 use crate::{AttachError, User, fuse, loopdev, mount, path_text};
 use serde::{Deserialize, Serialize};
@@ -118,8 +118,11 @@ impl Record {
                 _ => Ok(()),
             },
             Action::Unmount => {
-                if let (None, Some(device)) = (&self.mountpoint, &self.device) {
-                    self.mountpoint = later_mount::place(&folder(), device);
+                let gone = |device| !self.mountpoint.as_ref().is_some_and(|at| is_mounted(device, at));
+                if let Some(device) = self.device.as_deref().filter(|device| gone(device))
+                    && let Some(later) = later_mount::place(&folder(), device)
+                {
+                    self.mountpoint = Some(later);
                 }
                 let device = self.device.clone();
                 away(&mut self.mountpoint, |at| match &device {
