@@ -397,10 +397,13 @@ fn what_goes_on_with_a_paused_conversion_is_told_in_full() {
         1,
         "no-journal",
         &format!("--journal {}, where it was", path(cli, "away/journal")),
-        "status @d",
+        &format!("resume @d {secret}"),
     );
-    let status = cli.json(0, "status @d --journal @away/journal");
-    assert_eq!(status["resume_with"], next, "{status}");
+    // As it was when it was paused, without it.
+    for words in ["status @d", "status @d --journal @away/journal"] {
+        let status = cli.json(0, words);
+        assert_eq!(status["resume_with"], next, "{words}: {status}");
+    }
     let done = cli.json(0, &format!("resume @d {secret} --journal @away/journal"));
     // What was done before took none of this run's time, and is not this run's work.
     let number = |name: &str| done[name].as_f64().expect("a number");

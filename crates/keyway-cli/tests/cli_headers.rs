@@ -58,6 +58,8 @@ fn what_is_not_named_stays() {
     assert_eq!(cli.ends(0, "cat @v --pim 2 --keyfile @key").stdout, before);
     cli.fails(3, "wrong-secret", "", &format!("cat @v {now} --hash blake2s"));
     cli.refused("usage", "--new-keyfile", "protector change @v --pim 2 --keyfile @key --new-no-password");
+    let neither = "protector change @v --pim 2 --keyfile @key --new-no-password --new-no-keyfiles";
+    cli.refused("usage", "--new-no-keyfiles", neither);
     cli.ends(0, "protector change @v --pim 2 --keyfile @key --new-password-file @new");
     cli.ends(0, &format!("protector change @v {now} --new-no-keyfiles"));
     cli.ends(0, "info @v --password-file @new --pim 2");

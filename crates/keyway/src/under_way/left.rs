@@ -1,9 +1,10 @@
 //! What there is of conversions: the one on a medium, and all of this user's that go on or go on with `resume`.
 
 use super::found::{Description, Found, is_paused_volume, percentage};
-use super::watch::{Running, is_at, not_the_same, running, state_files};
+use super::watch::{Running, is_at, not_the_same, running, state_files, state_name};
 use crate::error::Error;
 use crate::medium;
+use keyway_attach::session::existing_runtime_folder;
 use keyway_error::{Explain, Kind};
 use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
@@ -23,6 +24,12 @@ pub fn clean_stale() {
             let _ = std::fs::remove_file(path);
         }
     }
+}
+
+/// What the process said last that has converted it, and is gone.
+fn left_by(path: &Path) -> Option<Running> {
+    let folder = existing_runtime_folder().ok()??;
+    said_in(&folder.join(state_name(path).ok()?))
 }
 
 fn said_in(state: &Path) -> Option<Running> {
@@ -84,7 +91,7 @@ pub fn describe(path: &Path, named: Option<&Path>) -> Result<Option<Description>
     const MORE_LOOKS: usize = 20;
     clean_stale();
     let look = || {
-        let told = running(path)?.and_then(|running| running.journal);
+        let told = running(path)?.or_else(|| left_by(path)).and_then(|said| said.journal);
         let found = Found::half_converted(&medium::look(path)?).map_err(|e| not_the_same(path, e))?;
         found.map(|found| found.describe(path, named.or(told.as_deref()))).transpose()
     };

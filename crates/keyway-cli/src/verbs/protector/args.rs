@@ -81,7 +81,7 @@ pub(super) struct ChangeArgs {
     #[arg(long, help_heading = "New secret", conflicts_with = "new-keyfile")]
     pub(super) new_no_keyfiles: bool,
     /// Use no password any more: the new keyfiles alone open it
-    #[arg(long, help_heading = "New secret", requires = "new-keyfile", conflicts_with_all = ["new-password-file", "new-password-fd"])]
+    #[arg(long, help_heading = "New secret", requires = "new-keyfile", conflicts_with_all = ["new-password-file", "new-password-fd", "new_no_keyfiles"])]
     pub(super) new_no_password: bool,
     /// Which protector of a BitLocker volume, by its identifier or kind; its password when left out
     #[arg(long, value_name = "GUID", value_parser = parsed::<ProtectorName>, help_heading = "New secret")]
