@@ -8,9 +8,9 @@
 //! alone; below it and beside it the lock is a shared one. So whoever comes by one name meets whoever came by another,
 //! in either order, and neighbours on one disk don't meet at all.
 
-use crate::held::holds;
 use crate::in_use::InUse;
 use crate::mode::OpenMode;
+use crate::own_locks;
 use keyway_sys::{Layer, LayerRelation, Node, claim_device, is_write_protected, layers, uses, views};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
@@ -45,7 +45,7 @@ pub(crate) fn open(
 ) -> io::Result<Claimed> {
     patiently(name, || {
         let file = if block_device { writable(claim_device(path)?) } else { options.open(path) }?;
-        let locked = holds(&file)? || lock_alone(&file)?;
+        let locked = own_locks::has(&file)? || lock_alone(&file)?;
         Ok(Claimed { file, locked, elsewhere: Elsewhere::claim(path, OpenMode::ReadWrite)? })
     })
 }
@@ -104,7 +104,7 @@ pub fn refuse_if_claimed(path: &Path, mode: OpenMode) -> io::Result<()> {
     patiently(path, || {
         let file = read_only(path, exclusive)?;
         let file = if exclusive { writable(file)? } else { file };
-        if !holds(&file)? {
+        if !own_locks::has(&file)? {
             lock_alone(&file)?;
         }
         Elsewhere::claim(path, mode)

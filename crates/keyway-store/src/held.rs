@@ -6,17 +6,13 @@
 //! as their own, and so do those of a process that it was [handed on](hand_on) to.
 
 use crate::claim::{Elsewhere, lock_alone, must_hold_sectors, patiently};
-use crate::{OpenMode, Operation, StoreError};
+use crate::{OpenMode, Operation, StoreError, own_locks};
 use keyway_sys::Node;
 use rustix::io::{FdFlags, fcntl_setfd};
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// What this process holds.
-static HELD: Mutex<Vec<(Node, Arc<File>)>> = Mutex::new(Vec::new());
 
 /// A file or device that nobody else opens for writing, as long as this is kept.
 pub struct Held {
@@ -36,12 +32,12 @@ impl Held {
             // Some network file systems lock for itself only what was opened to write. When a device is closed that
             // was, udev takes it for changed.
             let file = OpenOptions::new().read(true).write(about.is_file()).open(path)?;
-            if holds(&file)? || !lock_alone(&file)? {
+            if own_locks::has(&file)? || !lock_alone(&file)? {
                 return Ok(None);
             }
             let _elsewhere = Elsewhere::claim(path, OpenMode::ReadOnly)?;
             let node = Node::of(&file.metadata()?);
-            held().push((node, Arc::new(file)));
+            own_locks::keep(node, file);
             Ok(Some(Self { node, _elsewhere }))
         });
         taken.map_err(|e| StoreError::new(Operation::Open, path, 0, 0, e))
@@ -55,14 +51,14 @@ impl Held {
     pub fn take_over(number: RawFd) -> io::Result<()> {
         let file = keyway_sys::inherited(number)?;
         let node = Node::of(&file.metadata()?);
-        held().push((node, Arc::new(file)));
+        own_locks::keep(node, file);
         Ok(())
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        held().retain(|(node, _)| *node != self.node);
+        own_locks::let_go(self.node);
     }
 }
 
@@ -72,8 +68,7 @@ impl Drop for Held {
 /// # Errors
 /// The descriptor can't be handed on.
 pub fn hand_on<T>(path: &Path, start: impl FnOnce(Option<RawFd>) -> T) -> io::Result<T> {
-    let node = path.metadata().map(|about| Node::of(&about)).ok();
-    let file = held().iter().find(|(held, _)| Some(*held) == node).map(|(_, file)| Arc::clone(file));
+    let file = path.metadata().ok().and_then(|about| own_locks::kept(Node::of(&about)));
     let Some(file) = file else { return Ok(start(None)) };
     fcntl_setfd(&*file, FdFlags::empty())?;
     let started = start(Some(file.as_raw_fd()));
@@ -81,21 +76,12 @@ pub fn hand_on<T>(path: &Path, start: impl FnOnce(Option<RawFd>) -> T) -> io::Re
     Ok(started)
 }
 
-/// Whether this process holds what was opened.
-pub(crate) fn holds(file: &File) -> io::Result<bool> {
-    let node = Node::of(&file.metadata()?);
-    Ok(held().iter().any(|(held, _)| *held == node))
-}
-
-fn held() -> MutexGuard<'static, Vec<(Node, Arc<File>)>> {
-    HELD.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Caching, FileStore, refuse_if_claimed};
     use rustix::fs::{FlockOperation, flock};
+    use std::fs::File;
 
     fn open(path: &Path) -> Result<FileStore, StoreError> {
         FileStore::open(path, OpenMode::ReadWrite, Caching::Buffered)

@@ -28,6 +28,8 @@ mod log_buckets;
 mod memory;
 mod mode;
 mod noise;
+#[cfg(target_os = "linux")]
+mod own_locks;
 mod pass_on;
 mod queue;
 mod read_only;

@@ -1,7 +1,6 @@
 //! A FUSE connection: `/dev/fuse` bound to a mount point, by ourselves or by `fusermount3`.
 
 use crate::AttachError;
-use crate::session::runtime_folder;
 use keyway_error::Advice;
 use rustix::io::{Errno, IoSliceMut};
 use rustix::mount::{MountFlags, UnmountFlags};
@@ -36,12 +35,12 @@ pub(crate) fn connect(at: &Path, what: Show) -> Result<OwnedFd, AttachError> {
     if rustix::process::geteuid().is_root() { connect_as_root(at, what) } else { connect_as_user(at, what) }
 }
 
-/// Mounts one for a moment: that the device opens does not say that it can be done.
+/// Mounts one for a moment, in a folder of this user's: that the device opens does not say that it can be done.
 ///
 /// # Errors
 /// It can't.
-pub fn try_out() -> Result<(), AttachError> {
-    let at = runtime_folder()?.join(format!("fuse-{}", std::process::id()));
+pub fn try_out(runtime: &Path) -> Result<(), AttachError> {
+    let at = runtime.join(format!("fuse-{}", std::process::id()));
     match DirBuilder::new().mode(0o700).create(&at) {
         Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(AttachError::on("make", &at, e)),
         _ => {}

@@ -2,11 +2,11 @@
 
 use super::claim::{allocate, claim, set_len};
 use super::examined::{Examined, file_system_within};
+use super::free_room::may_begin;
 use super::job::{Job, Next, With};
 use super::outcome::{Made, NewKeys};
 use super::plan::{Contents, ConversionLoss, ConversionPlan, HeaderSpace};
 use super::request::{ConversionRequest, NewVolume, read_twice};
-use super::run::may_begin;
 use super::space::{PAGE, elsewhere, end_of, not_smaller};
 use crate::create::description;
 use crate::error::Error;

@@ -1,8 +1,9 @@
 //! Room on the file system that a volume's file and its journal lie on: looked for before anybody is asked for anything.
 
 use super::plan::{Contents, ConversionPlan, HeaderSpace};
+use super::request::ConversionRequest;
 use crate::error::Error;
-use crate::under_way::ConversionError;
+use crate::under_way::{ConversionError, JournalFile};
 use crate::unlock::VolumeFormat;
 use keyway_convert::{ConversionKind, FreeSpace, SlotTable, segment_bytes};
 use keyway_volume::veracrypt;
@@ -13,11 +14,24 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+/// Refuses a journal that can't be where it is to be, a lack of room, and what was named and isn't there.
+pub(super) fn may_begin(plan: &ConversionPlan, request: &ConversionRequest) -> Result<(), Error> {
+    if let Some(journal) = plan.journal.file().filter(|_| !plan.goes_on) {
+        JournalFile::must_be_new(&journal)?;
+        JournalFile::must_last(&journal, &request.path)?;
+    }
+    if !plan.goes_on {
+        must_be_there(plan)?;
+    }
+    // What is wrong with the medium is said before what is wrong with a path.
+    request.sources.check()
+}
+
 /// Refuses a file whose holes there is no room to fill, and a journal that there is no room for.
 ///
 /// # Errors
 /// There is less room than it takes.
-pub(super) fn must_be_there(plan: &ConversionPlan) -> Result<(), Error> {
+fn must_be_there(plan: &ConversionPlan) -> Result<(), Error> {
     let volume = &*plan.volume;
     let lacks = |path: &Path, bytes| veracrypt::must_have_room(path, bytes).is_err();
     let source = || io::Error::from(Errno::NOSPC);

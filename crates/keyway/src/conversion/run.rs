@@ -3,7 +3,7 @@
 use super::confined;
 use super::ending::{forget, interrupted, outcome, tell_of_kept};
 use super::examined::Examined;
-use super::free_room;
+use super::free_room::may_begin;
 use super::in_use;
 use super::job::{Job, Next, Prepared, With};
 use super::lost_sectors::LostList;
@@ -66,19 +66,6 @@ pub fn plan(
     };
     may_begin(&plan, request)?;
     Ok(Conversion { plan, request: request.clone(), job, held: medium.held })
-}
-
-/// Refuses a journal that can't be where it is to be, a lack of room, and what was named and isn't there.
-pub(super) fn may_begin(plan: &ConversionPlan, request: &ConversionRequest) -> Result<(), Error> {
-    if let Some(journal) = plan.journal.file().filter(|_| !plan.goes_on) {
-        JournalFile::must_be_new(&journal)?;
-        JournalFile::must_last(&journal, &request.path)?;
-    }
-    if !plan.goes_on {
-        free_room::must_be_there(plan)?;
-    }
-    // What is wrong with the medium is said before what is wrong with a path.
-    request.sources.check()
 }
 
 /// Looks whether a volume can become another one, or, where none is wanted, the file system in it.

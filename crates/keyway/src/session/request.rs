@@ -14,7 +14,7 @@ use keyway_attach::mount::{check_options, option_of_drivers};
 use keyway_attach::nbd::Certificates;
 use keyway_attach::session::{
     Attachment, Lack, LackReason, NbdAddress, Need, Reason, Wish, choose, clean_stale_before,
-    folder_for_sessions, require_sandbox, waiting,
+    folder_for_sessions, require_sandbox, runtime_folder, waiting,
 };
 use keyway_attach::{AttachError, LocalUsers, dmcrypt, ublk};
 use keyway_engine::Access;
@@ -288,7 +288,7 @@ pub(crate) fn fuse_for_a_tool() -> Result<Attachment, SessionError> {
         SessionError::Lacks { lack, .. } => lacking(Purpose::Tool)(lack),
         other => other,
     })?;
-    keyway_attach::fuse::try_out().map_err(|error| {
+    runtime_folder().and_then(|at| keyway_attach::fuse::try_out(&at)).map_err(|error| {
         let reason = LackReason::Kernel(error.to_string());
         lacking(Purpose::Tool)(Lack { need: Need::Fuse, reason })
     })?;
