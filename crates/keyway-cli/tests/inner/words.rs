@@ -13,6 +13,8 @@ const NOT_SHOWN: &[(&str, &str)] = &[
     ("other-protectors", "recovery_password"),
     ("other-protectors", "startup_key"),
     ("other-protectors", "tpm"),
+    // It is the volume that is told of, by its name.
+    ("resize-for-bitlocker", "path"),
     ("shrink-inside", "bytes"),
     ("shrink-file-system", "bytes"),
     ("cant-shrink-so-grow-file", "bytes"),
