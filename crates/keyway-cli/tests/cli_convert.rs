@@ -399,11 +399,12 @@ fn what_goes_on_with_a_paused_conversion_is_told_in_full() {
         &format!("--journal {}, where it was", path(cli, "away/journal")),
         &format!("resume @d {secret}"),
     );
-    // As it was when it was paused, without it.
-    for words in ["status @d", "status @d --journal @away/journal"] {
-        let status = cli.json(0, words);
-        assert_eq!(status["resume_with"], next, "{words}: {status}");
-    }
+    let status = cli.json(0, "status @d --journal @away/journal");
+    assert_eq!(status["resume_with"], next, "{status}");
+    // Which command tells that, has it as well.
+    let all = String::from_utf8_lossy(&cli.run("status").stdout).into_owned();
+    let tells = format!("`keyway status {} --journal {}` tells", path(cli, "d"), path(cli, "away/journal"));
+    assert!(all.split_whitespace().collect::<Vec<_>>().join(" ").contains(&tells), "{all}");
     let done = cli.json(0, &format!("resume @d {secret} --journal @away/journal"));
     // What was done before took none of this run's time, and is not this run's work.
     let number = |name: &str| done[name].as_f64().expect("a number");

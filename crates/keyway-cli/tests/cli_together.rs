@@ -81,7 +81,8 @@ fn one_at_least(ends: &[Output; 2], words: &str) {
     assert!(codes.contains(&Some(0)), "{words}: {codes:?}: {:?}", said());
     for end in ends.iter().filter(|end| end.status.code() == Some(6)) {
         let said: Value = serde_json::from_slice(&end.stdout).expect("one document");
-        assert_eq!(said["error"]["kind"], "busy", "{said}");
+        // By the other one's process, or by the volume that it has open for the file system's tool.
+        assert!(["busy", "already-open"].map(Value::from).contains(&said["error"]["kind"]), "{said}");
         let text = said["error"].to_string();
         assert!(!text.contains("could not get") && !text.contains("damaged"), "it touched nothing: {said}");
     }

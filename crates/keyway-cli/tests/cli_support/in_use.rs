@@ -67,9 +67,12 @@ pub(crate) fn written_while_converted(
     }
     drop(file);
     if to_the_end {
-        // What is told of the volume that came of it.
+        // What is told of the volume that came of it, once the last of the conversion is cleared away.
         status = cli.json(0, "status @d");
-        assert!(status["encryption_method"].is_string(), "{words}: {status}");
+        while !status["encryption_method"].is_string() {
+            assert!(began.elapsed() < keyway_testkit::PATIENCE, "{words}: {status}");
+            status = cli.json(0, "status @d");
+        }
     }
     cli.ends(0, "close @d");
     // Whoever reads nothing but the code is told that it can't be opened like this.

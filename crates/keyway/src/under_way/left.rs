@@ -1,10 +1,9 @@
 //! What there is of conversions: the one on a medium, and all of this user's that go on or go on with `resume`.
 
 use super::found::{Description, Found, is_paused_volume, percentage};
-use super::watch::{Running, is_at, not_the_same, running, state_files, state_name};
+use super::watch::{Running, is_at, not_the_same, running, state_files};
 use crate::error::Error;
 use crate::medium;
-use keyway_attach::session::existing_runtime_folder;
 use keyway_error::{Explain, Kind};
 use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
@@ -24,12 +23,6 @@ pub fn clean_stale() {
             let _ = std::fs::remove_file(path);
         }
     }
-}
-
-/// What the process said last that has converted it, and is gone.
-fn left_by(path: &Path) -> Option<Running> {
-    let folder = existing_runtime_folder().ok()??;
-    said_in(&folder.join(state_name(path).ok()?))
 }
 
 fn said_in(state: &Path) -> Option<Running> {
@@ -53,6 +46,9 @@ pub struct UnderWay {
     /// What is converted.
     #[serde(with = "keyway_attach::path_text")]
     pub volume: PathBuf,
+    /// The file that its journal is in.
+    #[serde(with = "keyway_attach::path_text", skip_serializing_if = "Option::is_none")]
+    pub journal: Option<PathBuf>,
     /// How much of the work is done.
     pub percentage_done: f64,
     /// The process that carries it out; none where it was paused or interrupted.
@@ -74,7 +70,7 @@ pub fn all_under_way() -> Vec<UnderWay> {
             return None;
         }
         let percentage_done = if pid.is_some() { told } else { seen().unwrap_or(told) };
-        Some(UnderWay { volume: said.volume, percentage_done, pid })
+        Some(UnderWay { volume: said.volume, journal: said.journal, percentage_done, pid })
     };
     state_files().into_iter().filter_map(seen).collect()
 }
@@ -91,7 +87,7 @@ pub fn describe(path: &Path, named: Option<&Path>) -> Result<Option<Description>
     const MORE_LOOKS: usize = 20;
     clean_stale();
     let look = || {
-        let told = running(path)?.or_else(|| left_by(path)).and_then(|said| said.journal);
+        let told = running(path)?.and_then(|running| running.journal);
         let found = Found::half_converted(&medium::look(path)?).map_err(|e| not_the_same(path, e))?;
         found.map(|found| found.describe(path, named.or(told.as_deref()))).transpose()
     };

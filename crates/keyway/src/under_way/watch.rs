@@ -233,7 +233,7 @@ fn state_path(path: &Path) -> Result<PathBuf, Error> {
     Ok(session::runtime_folder()?.join(state_name(path)?))
 }
 
-pub(super) fn state_name(path: &Path) -> Result<String, Error> {
+fn state_name(path: &Path) -> Result<String, Error> {
     let full = path.canonicalize().map_err(|e| Error::system("find", path, e))?;
     use std::os::unix::ffi::OsStrExt;
     let name: String = full.as_os_str().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
