@@ -498,6 +498,29 @@ fn a_volume_that_is_converted_can_be_unmounted_and_mounted_again() {
     }
 }
 
+/// What is plain, and no file system that is known, shows no more than noise does.
+#[test]
+fn what_was_decrypted_in_use_is_told_as_that_whatever_lies_there() {
+    let image = Image::new();
+    let cli = &image.cli;
+    cli.volume("v");
+    let Some((mut child, _)) = start(cli, &format!("decrypt @v {SECRET} --online --yes --json")) else {
+        return;
+    };
+    let began = Instant::now();
+    while cli.json(0, "status @v")["conversion_status"] == "Decryption in Progress" {
+        assert!(began.elapsed() < keyway_testkit::PATIENCE, "it is not through");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let status = cli.json(0, "status @v");
+    let told = ["conversion_status", "encryption_method", "protection_status", "lock_status"];
+    let told = told.map(|name| status[name].as_str().unwrap_or_default());
+    assert_eq!(told, ["Fully Decrypted", "None", "Protection Off", "Unlocked"], "{status}");
+    assert_eq!(status["key_protectors"], serde_json::json!([]), "{status}");
+    cli.ends(0, "close @v");
+    assert_eq!(child.wait().expect("ends").code(), Some(0));
+}
+
 /// A file system gets files while the used space of it is converted: they lie where it was free. The process is killed
 /// after each, and what was flushed is there.
 #[test]

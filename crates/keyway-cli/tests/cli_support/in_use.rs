@@ -44,8 +44,7 @@ pub(crate) fn written_while_converted(
     let began = Instant::now();
     let mut status = Value::Null;
     for round in 0.. {
-        // What is in front says which file system it is, and `status` whether one lies there.
-        let at = 8192 + rng.below((content.len() - 2 * 8192) as u64);
+        let at = rng.below((content.len() - 8192) as u64);
         let len = 1 + rng.below(8000) as usize;
         let bytes = rng.bytes(len);
         let range = at as usize..at as usize + bytes.len();

@@ -20,6 +20,11 @@ pub(super) fn forget(journal: JournalFile, progress: &dyn Progress) {
     }
 }
 
+/// The same of one that this process has made, where nothing was converted: of what is new nothing is left.
+pub(super) fn forget_new(journal: Option<JournalFile>, progress: &dyn Progress) {
+    journal.filter(JournalFile::is_new).into_iter().for_each(|journal| forget(journal, progress));
+}
+
 /// What of the clusters that were the metadata's was not given back: it is lost to the file system, and nothing else is.
 pub(super) fn tell_of_kept(planned: &PlannedConversion, stopped: Stopped, progress: &dyn Progress) {
     if let PlannedConversion::BitLocker(plan) = planned

@@ -1,7 +1,7 @@
 //! Conversions of volumes that stay in use: attached before they begin, and served while they go on.
 
 use super::confined;
-use super::ending::{forget, interrupted, outcome, tell_of_kept};
+use super::ending::{forget, forget_new, interrupted, outcome, tell_of_kept};
 use super::job::Prepared;
 use super::lost_sectors::LostList;
 use super::outcome::{ConversionOutcome, Made};
@@ -34,7 +34,7 @@ pub(super) fn carry_out(
     let watch = Watch::new((&request.path, file.map(JournalFile::path)), None, request.limit)?;
     if let Err(error) = confined::prepare(request, file, &watch) {
         drop((conversion, watch));
-        journal.filter(JournalFile::is_new).into_iter().for_each(|journal| forget(journal, progress));
+        forget_new(journal, progress);
         return Err(error);
     }
     let begun = planned.begin_in_use(&conversion, &store).map_err(&failed)?;

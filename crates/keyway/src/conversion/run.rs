@@ -1,7 +1,7 @@
 //! A conversion that was looked at, and is carried out.
 
 use super::confined;
-use super::ending::{forget, interrupted, outcome, tell_of_kept};
+use super::ending::{forget, forget_new, interrupted, outcome, tell_of_kept};
 use super::examined::Examined;
 use super::free_room::may_begin;
 use super::in_use;
@@ -164,9 +164,8 @@ fn carry_out(
         _ => 0,
     };
     if let Err(error) = confined::enter(request, file, &watch) {
-        // Nothing was converted: of what is new nothing is left.
         drop((conversion, watch));
-        journal.filter(JournalFile::is_new).into_iter().for_each(|journal| forget(journal, progress));
+        forget_new(journal, progress);
         return Err(error);
     }
     let began = Instant::now();

@@ -10,6 +10,7 @@ use crate::under_way::{at_rest, resume_with, running};
 use crate::unlock::UnlockArguments;
 use keyway_attach::AttachError;
 use keyway_attach::session::{self, SessionState, SessionStatus};
+use keyway_convert::ConversionKind;
 use keyway_engine::Access;
 use keyway_fs::{Container, FoundFileSystem};
 use keyway_store::{Caching, Store};
@@ -280,8 +281,15 @@ impl VolumeStatus {
     /// An open volume whose conversion is through: what its medium says by now goes before what was known when that began.
     pub(super) fn converted(open: OpenVolume) -> Self {
         let seen = Self::locked(&open.state.volume, None).ok().filter(Self::is_known);
+        let conversion = open.state.details.pointer("/volume/conversion");
+        let is_decrypted = conversion == Some(&json!(ConversionKind::Decryption));
         let begun = Self::from(open);
-        let Some(seen) = seen else { return begun };
+        let now = match seen {
+            Some(seen) => seen,
+            // Whatever lies there that is not known.
+            None if is_decrypted => Self::decrypted(begun.size_bytes),
+            None => return begun,
+        };
         Self {
             format: begun.format,
             size_bytes: begun.size_bytes,
@@ -289,7 +297,19 @@ impl VolumeStatus {
             session: begun.session,
             other_user: None,
             resume_with: None,
-            ..seen
+            ..now
+        }
+    }
+
+    /// What has no encryption.
+    fn decrypted(size_bytes: u64) -> Self {
+        Self {
+            conversion_status: FULLY_DECRYPTED.to_owned(),
+            percentage_encrypted: Some(0.0),
+            encryption_method: Some("None".to_owned()),
+            protection_status: "Protection Off",
+            lock_status: lock_status(true),
+            ..Self::of_size(size_bytes)
         }
     }
 
@@ -317,17 +337,16 @@ impl VolumeStatus {
             if let Some(reason) = seen.not_a_volume.filter(|_| !plain) {
                 return Err(store.not_a_volume(path, reason));
             }
-            let told = |words| if plain { words } else { "Unknown" };
             let other_user = OtherUser::having(path);
-            return Ok(Self {
-                lock_status: lock_status(plain || other_user.is_some()),
-                other_user,
-                conversion_status: told(FULLY_DECRYPTED).to_owned(),
-                percentage_encrypted: plain.then_some(0.0),
-                encryption_method: plain.then(|| "None".to_owned()),
-                protection_status: told("Protection Off"),
-                ..Self::of_size(store.size())
-            });
+            let seen = match plain {
+                true => Self::decrypted(store.size()),
+                false => Self {
+                    conversion_status: "Unknown".to_owned(),
+                    lock_status: lock_status(other_user.is_some()),
+                    ..Self::of_size(store.size())
+                },
+            };
+            return Ok(Self { other_user, ..seen });
         }
         let seen = bitlocker::look(&store).map_err(about(path))?;
         let told = seen.info.conversion_status.words();
