@@ -18,6 +18,7 @@ mod refused;
 mod spread;
 mod transfer;
 mod unwritten;
+mod workers;
 
 pub use counters::{Counters, Latency};
 pub use device::{Access, Device};

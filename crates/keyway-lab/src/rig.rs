@@ -402,7 +402,8 @@ impl Rig {
     pub fn in_process(&self, volume: &Volume) -> Result<Subject, LabError> {
         if let Some(model) = &self.model {
             let (model, layout) = (model.clone(), volume.layout.clone());
-            let open = move || Box::new(LayoutQueue::new(layout.clone(), model.queue())) as Box<dyn Queue>;
+            let open =
+                move || Box::new(LayoutQueue::with_workers(layout.clone(), model.queue())) as Box<dyn Queue>;
             return Ok(Subject::Queued { open: Arc::new(open), start: volume.start, len: volume.len });
         }
         let device = Arc::new(Stored(self.device(volume)?));

@@ -106,6 +106,48 @@ fn large_requests_in_pieces_show_the_same_bytes_as_the_device() {
     }
 }
 
+/// With real time: what a worker does takes some. Whether one is there, and how much it gets, the machine says.
+#[test]
+fn whoever_ciphers_the_bytes_are_the_same() {
+    let drive = ModelDrive::new(DriveModel::named("samsung-990-pro").unwrap(), Clock::real());
+    let device = Device::new(Box::new(drive.clone()), layout(), Access::ReadWrite).unwrap();
+    let mut done = Vec::new();
+    for (round, len) in (0u8..).zip([65_536, 262_144, 4096, 131_072, 1 << 20, 69_632, 512]) {
+        let mut queue = LayoutQueue::with_workers(Arc::new(layout()), drive.queue());
+        let places = || (0..ENCRYPTED / len as u64).map(|n| n * len as u64);
+        for action in [Action::Write, Action::Read] {
+            for offset in places() {
+                let mut buf = AlignedBuf::zeroed(len);
+                if action == Action::Write {
+                    buf.copy_from_slice(&pattern(offset, len, round));
+                }
+                queue.submit(Request { tag: offset + 1, action, offset, buf }).unwrap();
+            }
+            let mut left = places().count();
+            while queue.in_flight() > 0 {
+                match left % 3 {
+                    0 => queue.complete(1, &mut done).unwrap(),
+                    1 => queue.complete_before(u64::MAX, &mut done).unwrap(),
+                    _ => queue.complete(0, &mut done).unwrap(),
+                }
+                for c in done.drain(..) {
+                    left -= 1;
+                    c.result.unwrap();
+                    assert_eq!((c.tag, c.action, c.buf.len()), (c.offset + 1, action, len));
+                    if action == Action::Read {
+                        assert!(*c.buf == *pattern(c.offset, len, round), "{len} at {}", c.offset);
+                        continue;
+                    }
+                    let mut back = vec![0; len];
+                    device.read_at(&mut back, c.offset).unwrap();
+                    assert!(back == pattern(c.offset, len, round), "{len} at {}", c.offset);
+                }
+            }
+            assert_eq!(left, 0);
+        }
+    }
+}
+
 #[test]
 fn a_piece_that_fails_fails_its_request_and_no_other() {
     let model = DriveModel::named("samsung-990-pro").unwrap();
