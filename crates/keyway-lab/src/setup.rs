@@ -7,6 +7,7 @@ use crate::judge::{EntrantFacts, Judging};
 use crate::nbd_sectors::NbdSectors;
 use crate::other_program::OtherProgram;
 use crate::plan::ExperimentPlan;
+use crate::program_guard::{PATIENCE, patience};
 use crate::result::Flag;
 use crate::rig::{Drive, Rig, Volume, has_holes};
 use crate::sectors::Subject;
@@ -21,6 +22,7 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// Everything that is measured, and what has to stay until it is.
 pub(crate) struct Setup {
@@ -262,27 +264,36 @@ impl Setup {
         let own = self.folder.as_ref().map(|folder| folder.own(&number)).transpose()?.unwrap_or_default();
         let drive = self.rigs.first().and_then(Rig::path).unwrap_or(Path::new(""));
         let attached = AttachedProgram::start(program, drive, &own, stop)?;
-        let at = attached.at().to_owned();
+        let (at, guard) = (attached.at().to_owned(), Arc::new(attached.guard()));
         self.others.push(attached);
         let mut facts = EntrantFacts { other_program: true, ..EntrantFacts::default() };
         let failed = |e: LabError| LabError::OtherProgram {
             name: program.name.clone(),
             what: format!("can't be used: {e}"),
         };
-        let meta = at.metadata().map_err(|e| failed(LabError::system("open", &at, e)))?;
+        let look = || at.metadata().map_err(|e| failed(LabError::system("open", &at, e)));
+        let meta = guard.within(PATIENCE, stop, look)?;
         let subject = if meta.is_dir() {
-            self.own_rig(&at, plan, stop).map_err(failed)?
+            let fill = || self.own_rig(&at, plan, stop).map_err(failed);
+            guard.within(patience(filling(plan.span_bytes)), stop, fill)?
         } else {
-            if let Some(first) = keyway_sys::uses(&at).unwrap_or_default().first() {
-                let (what, how) = (at.display().to_string(), first.to_string());
-                return Err(LabError::InUse { what, how });
-            }
-            as_it_lies(&at, &meta, plan, &mut facts).map_err(failed)?
+            guard.within(PATIENCE, stop, || {
+                if let Some(first) = keyway_sys::uses(&at).unwrap_or_default().first() {
+                    let (what, how) = (at.display().to_string(), first.to_string());
+                    return Err(LabError::InUse { what, how });
+                }
+                as_it_lies(&at, &meta, plan, &mut facts).map_err(failed)
+            })?
         };
-        let folder = meta.is_dir().then_some(at);
-        self.entrants.push(Entrant { facts, folder, ..Entrant::new(&program.name, subject) });
+        let (folder, guard) = (meta.is_dir().then_some(at), Some(guard));
+        self.entrants.push(Entrant { facts, folder, guard, ..Entrant::new(&program.name, subject) });
         Ok(())
     }
+}
+
+/// How long a slow drive takes to be written so far: 20 MB/s.
+fn filling(bytes: u64) -> Duration {
+    Duration::from_millis(bytes / 20_000)
 }
 
 /// A file or device with what it holds: nothing of it is written before it is measured.
