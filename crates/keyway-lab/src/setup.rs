@@ -14,6 +14,7 @@ use crate::sectors::Subject;
 use crate::target::{PathKind, Target};
 use crate::timed::EncryptInPlace;
 use keyway_attach::fuse::{self, FuseMount};
+use keyway_attach::ublk::UblkVolume;
 use keyway_attach::{Stop, loopdev};
 use keyway_store::{AlignedBuf, Caching, FileStore, OpenMode, Store};
 use std::fs::{DirBuilder, File, Metadata};
@@ -46,6 +47,7 @@ const OTHERS_MARGIN: u64 = 32 << 20;
 enum Attached {
     Fuse(FuseMount),
     FuseLoop { device: PathBuf, mount: FuseMount },
+    Ublk(UblkVolume),
 }
 
 impl Drop for Attached {
@@ -53,6 +55,7 @@ impl Drop for Attached {
         match self {
             // What is still in use is told by the kernel, and goes with this process.
             Self::Fuse(mount) => drop(mount.unmount()),
+            Self::Ublk(volume) => drop(volume.remove()),
             Self::FuseLoop { device, mount } => {
                 let _ = loopdev::detach(device, &mount.file());
                 let _ = mount.unmount();
@@ -206,9 +209,12 @@ impl Setup {
                 let served = NbdSectors::serve(rig.device(&volume)?, volume.start, volume.len, &own)?;
                 Subject::InProcess(Arc::new(served))
             }
-            (PathKind::Fuse | PathKind::FuseLoop, Some(folder)) => {
+            (PathKind::Fuse | PathKind::FuseLoop | PathKind::Ublk, Some(folder)) => {
                 let own = folder.own(&number.to_string())?;
-                let attached = by_fuse(rig, &volume, &own, plan.path == PathKind::FuseLoop)?;
+                let attached = match plan.path {
+                    PathKind::Ublk => by_ublk(rig, &volume, &own)?,
+                    path => by_fuse(rig, &volume, &own, path == PathKind::FuseLoop)?,
+                };
                 let path = attached.path();
                 self.attached.push(attached);
                 Subject::File { path, start: volume.start, len: volume.len, direct: !plan.buffered }
@@ -331,6 +337,7 @@ impl Attached {
         match self {
             Self::Fuse(mount) => mount.file(),
             Self::FuseLoop { device, .. } => device.clone(),
+            Self::Ublk(volume) => volume.device().to_owned(),
         }
     }
 }
@@ -345,6 +352,11 @@ fn by_fuse(rig: &Rig, volume: &Volume, own: &Path, loop_device: bool) -> Result<
     }
     let device = loopdev::attach(&mount.file(), sector_bytes, rig.is_only_read())?;
     Ok(Attached::FuseLoop { device, mount })
+}
+
+fn by_ublk(rig: &Rig, volume: &Volume, own: &Path) -> Result<Attached, LabError> {
+    let gone = Stop::new().map_err(|e| LabError::system("serve", own, e))?;
+    Ok(Attached::Ublk(UblkVolume::for_now(&rig.device(volume)?, &Arc::new(gone))?))
 }
 
 /// The same file through the page cache, or past it.
