@@ -3031,7 +3031,7 @@ _keyway() {
                     return 0
                     ;;
                 --path)
-                    COMPREPLY=($(compgen -W "auto in-process fuse fuse-loop nbd" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto in-process fuse fuse-loop ublk nbd" -- "${cur}"))
                     return 0
                     ;;
                 --workload)
@@ -3221,7 +3221,7 @@ _keyway() {
                     return 0
                     ;;
                 --path)
-                    COMPREPLY=($(compgen -W "auto in-process fuse fuse-loop nbd" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto in-process fuse fuse-loop ublk nbd" -- "${cur}"))
                     return 0
                     ;;
                 --workload)

@@ -1569,6 +1569,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 in-process\t'The engine is called in this process'
 fuse\t'Through the file of a FUSE mount'
 fuse-loop\t'Through a loop device on that file (root)'
+ublk\t'Through a block device of the ublk driver'
 nbd\t'Through an NBD server and a client of our own'"
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l workload -d 'A workload\'s name, or the file that describes one' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l size -d 'Touch so many bytes instead of the workload\'s own' -r
@@ -1606,6 +1607,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 in-process\t'The engine is called in this process'
 fuse\t'Through the file of a FUSE mount'
 fuse-loop\t'Through a loop device on that file (root)'
+ublk\t'Through a block device of the ublk driver'
 nbd\t'Through an NBD server and a client of our own'"
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l workload -d 'A workload\'s name, or the file that describes one' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l size -d 'Touch so many bytes instead of the workload\'s own' -r

@@ -181,6 +181,43 @@ fn one_that_vanishes_is_named_and_what_was_measured_is_told() {
     assert!(told["missing"].as_array().is_some_and(|all| !all.is_empty()), "{told}");
 }
 
+/// The drive's file by way of a server that stops answering after so many seconds, and lives on.
+fn hanging(seconds: u32) -> String {
+    let stop = match seconds {
+        0 => "kill -STOP $!".to_owned(),
+        _ => format!("(sleep {seconds}; kill -STOP $!) &"),
+    };
+    VANISHING.replace("(sleep 2; kill -9 $!) &", &stop)
+}
+
+/// It is given up, whether it hangs while it is looked at or while it is measured; what was measured is told, and nothing is
+/// left of it.
+fn gives_up(seconds: u32) -> Option<Value> {
+    if !require_fuse() || ["nbdkit", "nbdfuse"].iter().any(|tool| require_tool(tool).is_none()) {
+        return None;
+    }
+    let cli = Cli::new();
+    let more = ["--with", "veracrypt:aes", "--runs", "1000", "--path", "in-process"];
+    let began = Instant::now();
+    let told = told(&cli, compare(&cli, "hanging", &hanging(seconds), &more), 1);
+    assert!(began.elapsed() < Duration::from_secs(180), "{:?}", began.elapsed());
+    let message = told["error"]["message"].as_str().expect("a message");
+    assert!(message.starts_with("hanging did not finish what it was given within 3"), "{message}");
+    assert!(message.contains(" s, and was given up"), "{message}");
+    Some(told)
+}
+
+#[test]
+fn one_that_hangs_is_given_up() {
+    let Some(told) = gives_up(2) else { return };
+    assert!(told["missing"].as_array().is_some_and(|all| !all.is_empty()), "{told}");
+}
+
+#[test]
+fn one_that_hangs_from_the_beginning_is_given_up() {
+    gives_up(0);
+}
+
 #[test]
 fn a_loop_device_is_detached_by_its_own_command() {
     if !require_root() || require_tool("losetup").is_none() {

@@ -60,6 +60,24 @@ fn the_paths_through_fuse_reach_the_volume_and_are_taken_down() {
     assert!(against_plain["cells"][0]["path_cost"].is_null());
 }
 
+/// Where the driver is, the guest measures by it (`guest_ublk`).
+#[test]
+fn a_way_that_this_kernel_lacks_is_refused_before_anything_is_touched() {
+    if Path::new("/dev/ublk-control").exists() {
+        keyway_testkit::leave_out("this kernel has ublk: that it can be missing was not seen");
+        return;
+    }
+    let cli = Cli::new();
+    disk(&cli);
+    let words =
+        format!("lab compare --with veracrypt:aes --drive @disk --path ublk --workload quick {SHORT}");
+    let error = &cli.json(5, &words)["error"];
+    assert_eq!(error["kind"], "missing", "{error}");
+    assert!(error["message"].as_str().is_some_and(|told| told.contains("ublk")), "{error}");
+    assert!(error["hint"].as_str().is_some_and(|told| told.contains("--path in-process")), "{error}");
+    assert_eq!(std::fs::read_dir(cli.path("disk")).expect("there").count(), 0);
+}
+
 #[test]
 fn a_drive_that_encrypts_by_itself_is_a_side_like_any_other() {
     let cli = Cli::new();

@@ -70,6 +70,9 @@ fn a_ublk_device_outlives_its_server() {
         ("partitions.closed", "0"),
         ("partitions.left", ""),
         ("partitions.kept", "yes"),
+        ("lab.measured", "0"),
+        ("lab.path", "path:ublk"),
+        ("lab.left", ""),
         ("end.left", ""),
     ];
     for (key, value) in expected {

@@ -209,5 +209,12 @@ for round in 1 2; do
     say "speed.loop.$round" "$(speed "$device" loop 1) $(speed "$device" loop 32)"
     /tmp/keyway close --all >/dev/null
 done
+echo "the laboratory"
+mkdir /tmp/lab
+/tmp/keyway lab compare --with veracrypt:aes --drive /tmp/lab --path ublk --workload quick --quick --seconds 0.04 \
+    --minutes 0.01 --size 16M --json >lab.json 2>lab.complaint
+say lab.measured $?
+say lab.path "$(grep -o '"path": *"ublk"' lab.json | head -n 1 | tr -d ' "')"
+say lab.left "$(left | tr '\n' ' ')$(ls /tmp/lab)"
 /tmp/keyway doctor --json >doctor.json
 say end.left "$(left | tr '\n' ' ')"

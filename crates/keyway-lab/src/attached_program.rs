@@ -6,12 +6,14 @@
 
 use crate::error::LabError;
 use crate::other_program::OtherProgram;
+use crate::program_guard::{PATIENCE, ProgramGuard};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::fs::File;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -35,6 +37,7 @@ pub(crate) struct AttachedProgram {
     at: PathBuf,
     leader: Child,
     is_down: bool,
+    is_reaped: Arc<AtomicBool>,
 }
 
 impl AttachedProgram {
@@ -50,9 +53,22 @@ impl AttachedProgram {
         let mut command = shell(program, &program.attach, drive, own, "attach")?;
         let leader = command.spawn().map_err(|e| failed(program, format!("can't be started: {e}")))?;
         let (program, drive, own) = (program.clone(), drive.to_owned(), own.to_owned());
-        let mut started = Self { program, drive, own, at: PathBuf::new(), leader, is_down: false };
+        let (at, is_down, is_reaped) = (PathBuf::new(), false, Arc::default());
+        let mut started = Self { program, drive, own, at, leader, is_down, is_reaped };
         started.at = started.named(stop)?;
         Ok(started)
+    }
+
+    /// Ends it where it does not answer.
+    pub(crate) fn guard(&self) -> ProgramGuard {
+        ProgramGuard {
+            program: self.program.clone(),
+            drive: self.drive.clone(),
+            own: self.own.clone(),
+            at: self.at.clone(),
+            leader: pid(&self.leader),
+            is_reaped: Arc::clone(&self.is_reaped),
+        }
     }
 
     /// Where it is.
@@ -68,19 +84,21 @@ impl AttachedProgram {
             let ended = ended(&self.leader);
             let said = std::fs::read_to_string(self.own.join("attach.out")).unwrap_or_default();
             let last = said.split_inclusive('\n').rfind(|line| !line.trim().is_empty());
+            // A program that goes on running may print more than this; a whole line with a whole path is the place.
+            let may_be = |line: &str| ended.is_some() || line.ends_with('\n') && line.trim().starts_with('/');
+            let is_there = match last {
+                Some(line) if may_be(line) => self.is_there(Path::new(line.trim()), stop)?,
+                _ => false,
+            };
             match (ended, last) {
                 (Some(status), _) if !status.success() => {
                     return Err(self.failed(format!("ended with {status}")));
                 }
                 (Some(_), None) => return Err(self.failed("named no file or device".into())),
-                (Some(_), Some(line)) if !Path::new(line.trim()).exists() => {
+                (Some(_), Some(line)) if !is_there => {
                     return Err(self.failed(format!("named {:?}, which is not there", line.trim())));
                 }
-                (Some(_), Some(line)) => return Ok(line.trim().into()),
-                // A program that goes on running may print more than this; a whole line with a whole path is the place.
-                (None, Some(line)) if line.ends_with('\n') && is_place(line.trim()) => {
-                    return Ok(line.trim().into());
-                }
+                (_, Some(line)) if is_there => return Ok(line.trim().into()),
                 _ if stop.load(Ordering::Relaxed) => return Err(LabError::Stopped),
                 _ if Instant::now() > until => {
                     return Err(self.failed(format!("named no file or device in {} s", ATTACHING.as_secs())));
@@ -88,6 +106,11 @@ impl AttachedProgram {
                 _ => std::thread::sleep(LOOK),
             }
         }
+    }
+
+    /// Whether a place is there, which in a folder of a program that hangs nobody is told.
+    fn is_there(&self, place: &Path, stop: &AtomicBool) -> Result<bool, LabError> {
+        self.guard().within(PATIENCE, stop, || Ok(place.exists()))
     }
 
     /// What went wrong with it, and what it said of it.
@@ -102,11 +125,16 @@ impl AttachedProgram {
         }
         let mut complaints = Vec::new();
         if self.program.detach.is_some() {
-            complaints.extend(self.detach().err());
+            complaints.extend(detach(&self.program, &self.drive, &self.own, &self.at).err());
         }
-        self.mounted().iter().rev().for_each(|at| unmount(at));
+        let unmount_all = || {
+            mounted_in(&self.own).iter().rev().for_each(|at| unmount(at));
+            Ok(())
+        };
+        // What is cached is written out, which one that hangs does not take.
+        let _ = self.guard().within(DETACHING, &AtomicBool::new(false), unmount_all);
         self.end();
-        match self.mounted().first() {
+        match mounted_in(&self.own).first() {
             // Nothing is removed through a mount.
             Some(at) => {
                 complaints.push(format!("{} is still mounted at {}.", self.program.name, at.display()))
@@ -116,46 +144,15 @@ impl AttachedProgram {
         complaints
     }
 
-    /// What is mounted in its folder, in the order in which it was.
-    fn mounted(&self) -> Vec<PathBuf> {
-        let all = keyway_sys::mounts().unwrap_or_default();
-        all.into_iter().map(|mount| mount.at).filter(|at| at.starts_with(&self.own)).collect()
-    }
-
-    /// Runs its own command to the end.
-    fn detach(&self) -> Result<(), String> {
-        let name = &self.program.name;
-        let Some(words) = &self.program.detach else { return Ok(()) };
-        let mut command =
-            shell(&self.program, words, &self.drive, &self.own, "detach").map_err(|e| e.to_string())?;
-        command.env("DEVICE", &self.at);
-        let mut running = command.spawn().map_err(|e| format!("{name} was not detached: {e}."))?;
-        let until = Instant::now() + DETACHING;
-        let status = loop {
-            match ended(&running) {
-                Some(status) => break Some(status),
-                None if Instant::now() > until => break None,
-                None => std::thread::sleep(LOOK),
-            }
-        };
-        signal(&running, Signal::KILL);
-        let _ = running.wait();
-        let said = said(&self.own.join("detach.err"));
-        match status {
-            Some(status) if status.success() => Ok(()),
-            Some(status) => Err(format!("{name} was not detached: its command ended with {status}{said}.")),
-            None => Err(format!("{name} was not detached: its command took more than a minute{said}.")),
-        }
-    }
-
     /// Ends what still runs of its group.
     fn end(&mut self) {
-        signal(&self.leader, Signal::TERM);
+        signal(pid(&self.leader), Signal::TERM);
         let until = Instant::now() + ENDING;
         while Instant::now() < until && is_running(&self.leader) {
             std::thread::sleep(LOOK);
         }
-        signal(&self.leader, Signal::KILL);
+        signal(pid(&self.leader), Signal::KILL);
+        self.is_reaped.store(true, Ordering::Release);
         let _ = self.leader.wait();
     }
 }
@@ -164,6 +161,37 @@ impl Drop for AttachedProgram {
     fn drop(&mut self) {
         // Who wants to know what did not work has asked before.
         let _ = self.take_down();
+    }
+}
+
+/// What is mounted in a program's folder, in the order in which it was.
+pub(crate) fn mounted_in(own: &Path) -> Vec<PathBuf> {
+    let all = keyway_sys::mounts().unwrap_or_default();
+    all.into_iter().map(|mount| mount.at).filter(|at| at.starts_with(own)).collect()
+}
+
+/// Runs a program's own command to the end.
+pub(crate) fn detach(program: &OtherProgram, drive: &Path, own: &Path, at: &Path) -> Result<(), String> {
+    let name = &program.name;
+    let Some(words) = &program.detach else { return Ok(()) };
+    let mut command = shell(program, words, drive, own, "detach").map_err(|e| e.to_string())?;
+    command.env("DEVICE", at);
+    let mut running = command.spawn().map_err(|e| format!("{name} was not detached: {e}."))?;
+    let until = Instant::now() + DETACHING;
+    let status = loop {
+        match ended(&running) {
+            Some(status) => break Some(status),
+            None if Instant::now() > until => break None,
+            None => std::thread::sleep(LOOK),
+        }
+    };
+    signal(pid(&running), Signal::KILL);
+    let _ = running.wait();
+    let said = said(&own.join("detach.err"));
+    match status {
+        Some(status) if status.success() => Ok(()),
+        Some(status) => Err(format!("{name} was not detached: its command ended with {status}{said}.")),
+        None => Err(format!("{name} was not detached: its command took more than a minute{said}.")),
     }
 }
 
@@ -196,12 +224,8 @@ fn shell(
     Ok(command)
 }
 
-fn is_place(line: &str) -> bool {
-    line.starts_with('/') && Path::new(line).exists()
-}
-
 /// The last lines that a program said, behind a colon; nothing where it said nothing.
-fn said(path: &Path) -> String {
+pub(crate) fn said(path: &Path) -> String {
     let text = std::fs::read(path).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -223,8 +247,8 @@ fn ended(child: &Child) -> Option<ExitStatus> {
 }
 
 /// To the whole group of a child that isn't reaped.
-fn signal(child: &Child, signal: Signal) {
-    if let Some(group) = pid(child) {
+pub(crate) fn signal(leader: Option<Pid>, signal: Signal) {
+    if let Some(group) = leader {
         // Nobody is left in it: that is what is wanted.
         let _ = kill_process_group(group, signal);
     }

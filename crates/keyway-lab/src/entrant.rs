@@ -3,12 +3,15 @@
 use crate::error::LabError;
 use crate::judge::EntrantFacts;
 use crate::load::Meter;
+use crate::program_guard::ProgramGuard;
 use crate::result::{Flag, Sample};
 use crate::sectors::Subject;
 use crate::timed::TimedWork;
 use keyway_model::ModelDrive;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// One side of a comparison, ready to be measured.
 pub struct Entrant {
@@ -24,19 +27,40 @@ pub struct Entrant {
     pub folder: Option<PathBuf>,
     /// Makes or unlocks it, for workloads that time that.
     pub timed: Option<Arc<TimedWork>>,
+    /// Gives another program up that does not answer.
+    pub guard: Option<Arc<ProgramGuard>>,
 }
 
 impl Entrant {
     /// One with neither a folder nor operations of its own.
     pub fn new(name: impl Into<String>, subject: Subject) -> Self {
         let (name, facts) = (name.into(), EntrantFacts::default());
-        Self { name, subject, facts, model: None, folder: None, timed: None }
+        Self { name, subject, facts, model: None, folder: None, timed: None, guard: None }
+    }
+
+    /// Does something with it that ends within `limit`, or another program is given up.
+    pub(crate) fn within<T>(
+        &self,
+        limit: Duration,
+        stop: &AtomicBool,
+        work: impl FnOnce() -> Result<T, LabError>,
+    ) -> Result<T, LabError> {
+        let work = || work().map_err(|e| self.failed(e));
+        match &self.guard {
+            Some(guard) => guard.within(limit, stop, work),
+            None => work(),
+        }
     }
 
     /// A turn, with a look at whether a modelled drive's times were kept, and without the processor time that went into
-    /// waiting for it.
-    pub(crate) fn turn(&self, make: impl FnOnce() -> Result<Sample, LabError>) -> Result<Sample, LabError> {
-        let Some(model) = &self.model else { return make().map_err(|e| self.failed(e)) };
+    /// waiting for it. Another program is given up where it takes longer than `limit`.
+    pub(crate) fn turn(
+        &self,
+        limit: Duration,
+        stop: &AtomicBool,
+        make: impl FnOnce() -> Result<Sample, LabError>,
+    ) -> Result<Sample, LabError> {
+        let Some(model) = &self.model else { return self.within(limit, stop, make) };
         model.forget_lateness();
         let (meter, spun) = (Meter::start(), model.clock().spun_ns());
         let mut sample = make()?;

@@ -10,6 +10,7 @@ use crate::judge::{CellFacts, EntrantFacts, Judging};
 use crate::load::{self, Turn, seed_of};
 use crate::looks::{Looks, Placed};
 use crate::pacing::Pacing;
+use crate::program_guard::patience;
 use crate::result::{Comparison, Flag, Metric, Sample, Series};
 use crate::resumed::Earlier;
 use crate::sectors::Subject;
@@ -164,7 +165,8 @@ fn one_turn(entrant: &Entrant, cell: &Cell, task: bool, turn: Turn<'_>) -> Resul
     let least = if matches!(entrant.subject, Subject::File { .. }) { RING_RAMP } else { Duration::ZERO };
     let turn = Turn { ramp: turn.ramp.max(least), ..turn };
     let made = || load::run(&entrant.subject, cell, turn);
-    entrant.turn(|| if task { foreground::beside(made) } else { made() })
+    let limit = patience(turn.ramp + turn.time);
+    entrant.turn(limit, turn.stop, || if task { foreground::beside(made) } else { made() })
 }
 
 /// Writes of zeros or a pattern that are faster than random ones by more than this factor are

@@ -89,6 +89,10 @@ pub fn judge(
             flags.extend(&entrant.flags);
             flags.extend(noticed(side));
             flags.extend(noticed(baseline));
+            // They take the modelled drive's time from each other: that says nothing of who else was here.
+            if flags.contains(&Flag::TooFewCores) {
+                flags.retain(|flag| *flag != Flag::BusyMachine);
+            }
             if from_memory(facts, side, &entrant, drive_best.filter(|_| judging.bare != Some(place + first)))
             {
                 flags.push(Flag::PageCache);
@@ -316,6 +320,24 @@ mod tests {
         assert!(!flagged(Mix::Read, &fast, None));
         assert!(flagged(Mix::Read, &fast, Some(0)), "the drive itself reads 1000");
         assert!(!flagged(Mix::Write, &slow, Some(0)));
+    }
+
+    /// What the machine was too busy for in a quarter of the turns, the median forgives; and where the model's own threads take
+    /// its time from each other, no more is told.
+    #[test]
+    fn a_machine_is_busy_by_more_than_a_quarter_of_the_turns() {
+        let flags = |late: usize, cell: Vec<Flag>| {
+            let mut all = [series("plain", &wobbling(1000.0)), series("veracrypt:aes", &wobbling(900.0))];
+            for sample in all.iter_mut().flat_map(|side| side.samples.iter_mut().take(late)) {
+                sample.flags.push(Flag::BusyMachine);
+            }
+            let facts = CellFacts { flags: cell, ..facts(Mix::Read) };
+            let none = [EntrantFacts::default(), EntrantFacts::default()];
+            judge(&all, &[facts], &none, Judging::default()).remove(0).flags
+        };
+        assert!(flags(5, vec![]).is_empty());
+        assert_eq!(flags(6, vec![]), [Flag::BusyMachine]);
+        assert_eq!(flags(6, vec![Flag::TooFewCores]), [Flag::TooFewCores]);
     }
 
     #[test]

@@ -171,6 +171,7 @@ impl ExperimentRequest {
                 PathKind::InProcess | PathKind::Nbd => &[],
                 PathKind::Fuse => &[Need::Fuse],
                 PathKind::FuseLoop => &[Need::Fuse, Need::LoopDevice],
+                PathKind::Ublk => &[Need::Ublk],
             };
             needs.iter().try_for_each(|need| need.check(Wish::default())).map(|()| path)
         };

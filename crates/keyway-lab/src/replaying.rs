@@ -106,6 +106,8 @@ pub struct ReplayLateness {
     pub max_us: f64,
     /// The share that was later than 10 µs.
     pub over_10_us: f64,
+    /// What that added at most, as a part of the time.
+    pub added: f64,
     /// Whether the figures are the drive's.
     pub kept: bool,
 }
@@ -132,7 +134,10 @@ impl ReplayReport {
             let (median, p99, max) = (l.median_us, l.p99_us, l.max_us);
             rows.push((
                 "lateness",
-                format!("median {median:.1} µs, 99 % within {p99:.1} µs, at most {max:.0} µs"),
+                format!(
+                    "median {median:.1} µs, 99 % within {p99:.1} µs, at most {max:.0} µs: {:.1} % of the time",
+                    l.added * 100.0
+                ),
             ));
         }
         rows
@@ -141,8 +146,8 @@ impl ReplayReport {
 
 impl From<LatenessSummary> for ReplayLateness {
     fn from(s: LatenessSummary) -> Self {
-        let LatenessSummary { waits, median_us, p99_us, max_us, over_10_us, .. } = s;
-        Self { waits, median_us, p99_us, max_us, over_10_us, kept: s.is_kept() }
+        let LatenessSummary { waits, median_us, p99_us, max_us, over_10_us, added, .. } = s;
+        Self { waits, median_us, p99_us, max_us, over_10_us, added, kept: s.is_kept() }
     }
 }
 

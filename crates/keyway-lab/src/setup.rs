@@ -7,12 +7,14 @@ use crate::judge::{EntrantFacts, Judging};
 use crate::nbd_sectors::NbdSectors;
 use crate::other_program::OtherProgram;
 use crate::plan::ExperimentPlan;
+use crate::program_guard::{PATIENCE, patience};
 use crate::result::Flag;
 use crate::rig::{Drive, Rig, Volume, has_holes};
 use crate::sectors::Subject;
 use crate::target::{PathKind, Target};
 use crate::timed::EncryptInPlace;
 use keyway_attach::fuse::{self, FuseMount};
+use keyway_attach::ublk::UblkVolume;
 use keyway_attach::{Stop, loopdev};
 use keyway_store::{AlignedBuf, Caching, FileStore, OpenMode, Store};
 use std::fs::{DirBuilder, File, Metadata};
@@ -21,6 +23,7 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// Everything that is measured, and what has to stay until it is.
 pub(crate) struct Setup {
@@ -44,6 +47,7 @@ const OTHERS_MARGIN: u64 = 32 << 20;
 enum Attached {
     Fuse(FuseMount),
     FuseLoop { device: PathBuf, mount: FuseMount },
+    Ublk(UblkVolume),
 }
 
 impl Drop for Attached {
@@ -51,6 +55,7 @@ impl Drop for Attached {
         match self {
             // What is still in use is told by the kernel, and goes with this process.
             Self::Fuse(mount) => drop(mount.unmount()),
+            Self::Ublk(volume) => drop(volume.remove()),
             Self::FuseLoop { device, mount } => {
                 let _ = loopdev::detach(device, &mount.file());
                 let _ = mount.unmount();
@@ -204,9 +209,12 @@ impl Setup {
                 let served = NbdSectors::serve(rig.device(&volume)?, volume.start, volume.len, &own)?;
                 Subject::InProcess(Arc::new(served))
             }
-            (PathKind::Fuse | PathKind::FuseLoop, Some(folder)) => {
+            (PathKind::Fuse | PathKind::FuseLoop | PathKind::Ublk, Some(folder)) => {
                 let own = folder.own(&number.to_string())?;
-                let attached = by_fuse(rig, &volume, &own, plan.path == PathKind::FuseLoop)?;
+                let attached = match plan.path {
+                    PathKind::Ublk => by_ublk(rig, &volume, &own)?,
+                    path => by_fuse(rig, &volume, &own, path == PathKind::FuseLoop)?,
+                };
                 let path = attached.path();
                 self.attached.push(attached);
                 Subject::File { path, start: volume.start, len: volume.len, direct: !plan.buffered }
@@ -262,27 +270,36 @@ impl Setup {
         let own = self.folder.as_ref().map(|folder| folder.own(&number)).transpose()?.unwrap_or_default();
         let drive = self.rigs.first().and_then(Rig::path).unwrap_or(Path::new(""));
         let attached = AttachedProgram::start(program, drive, &own, stop)?;
-        let at = attached.at().to_owned();
+        let (at, guard) = (attached.at().to_owned(), Arc::new(attached.guard()));
         self.others.push(attached);
         let mut facts = EntrantFacts { other_program: true, ..EntrantFacts::default() };
         let failed = |e: LabError| LabError::OtherProgram {
             name: program.name.clone(),
             what: format!("can't be used: {e}"),
         };
-        let meta = at.metadata().map_err(|e| failed(LabError::system("open", &at, e)))?;
+        let look = || at.metadata().map_err(|e| failed(LabError::system("open", &at, e)));
+        let meta = guard.within(PATIENCE, stop, look)?;
         let subject = if meta.is_dir() {
-            self.own_rig(&at, plan, stop).map_err(failed)?
+            let fill = || self.own_rig(&at, plan, stop).map_err(failed);
+            guard.within(patience(filling(plan.span_bytes)), stop, fill)?
         } else {
-            if let Some(first) = keyway_sys::uses(&at).unwrap_or_default().first() {
-                let (what, how) = (at.display().to_string(), first.to_string());
-                return Err(LabError::InUse { what, how });
-            }
-            as_it_lies(&at, &meta, plan, &mut facts).map_err(failed)?
+            guard.within(PATIENCE, stop, || {
+                if let Some(first) = keyway_sys::uses(&at).unwrap_or_default().first() {
+                    let (what, how) = (at.display().to_string(), first.to_string());
+                    return Err(LabError::InUse { what, how });
+                }
+                as_it_lies(&at, &meta, plan, &mut facts).map_err(failed)
+            })?
         };
-        let folder = meta.is_dir().then_some(at);
-        self.entrants.push(Entrant { facts, folder, ..Entrant::new(&program.name, subject) });
+        let (folder, guard) = (meta.is_dir().then_some(at), Some(guard));
+        self.entrants.push(Entrant { facts, folder, guard, ..Entrant::new(&program.name, subject) });
         Ok(())
     }
+}
+
+/// How long a slow drive takes to be written so far: 20 MB/s.
+fn filling(bytes: u64) -> Duration {
+    Duration::from_millis(bytes / 20_000)
 }
 
 /// A file or device with what it holds: nothing of it is written before it is measured.
@@ -320,6 +337,7 @@ impl Attached {
         match self {
             Self::Fuse(mount) => mount.file(),
             Self::FuseLoop { device, .. } => device.clone(),
+            Self::Ublk(volume) => volume.device().to_owned(),
         }
     }
 }
@@ -334,6 +352,11 @@ fn by_fuse(rig: &Rig, volume: &Volume, own: &Path, loop_device: bool) -> Result<
     }
     let device = loopdev::attach(&mount.file(), sector_bytes, rig.is_only_read())?;
     Ok(Attached::FuseLoop { device, mount })
+}
+
+fn by_ublk(rig: &Rig, volume: &Volume, own: &Path) -> Result<Attached, LabError> {
+    let gone = Stop::new().map_err(|e| LabError::system("serve", own, e))?;
+    Ok(Attached::Ublk(UblkVolume::for_now(&rig.device(volume)?, &Arc::new(gone))?))
 }
 
 /// The same file through the page cache, or past it.

@@ -37,6 +37,8 @@ enum_table! {
         Fuse("fuse"),
         /// A loop device on that file.
         FuseLoop("fuse-loop"),
+        /// A block device of the kernel's ublk driver.
+        Ublk("ublk"),
         /// Our NBD server, through a client in this process.
         Nbd("nbd"),
     }

@@ -205,6 +205,22 @@ fn what_is_undecided_chooses_nothing() {
     assert!(equal.contains("hardware is no faster") && equal.contains("costs nothing in"), "{equal}");
 }
 
+/// The last line says in how many claims this machine was busy, and fits a terminal.
+#[test]
+fn a_busy_machine_is_told_with_how_much_it_spoilt() {
+    let mut document: StudyDocument = serde_json::from_str(&stored()).expect("a run of studies");
+    document.verdicts.iter_mut().for_each(|found| found.flags.clear());
+    let last = |document: &StudyDocument| answer(document).pop().expect("a line");
+    assert!(!last(&document).contains("busy"), "{}", last(&document));
+    let all = document.verdicts.len();
+    document.verdicts.iter_mut().take(2).for_each(|found| found.flags.push(Flag::BusyMachine));
+    let told = last(&document);
+    assert!(told.ends_with(&format!("this machine was busy in 2 of {all}.")), "{told}");
+    assert!(told.chars().count() <= 80, "{told}");
+    document.verdicts.iter_mut().skip(2).for_each(|found| found.flags.push(Flag::BusyMachine));
+    assert!(last(&document).ends_with("this machine was busy."), "{}", last(&document));
+}
+
 /// By what this machine could not measure, no claim stands or falls.
 #[test]
 fn too_few_cores_decide_no_claim() {

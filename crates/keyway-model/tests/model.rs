@@ -92,6 +92,30 @@ fn a_write_cache_takes_a_burst_and_then_gives_the_discs_own_pace() {
     assert!(drive.clock().now() - before > 1_000_000_000, "what the cache held is written out");
 }
 
+/// Writes that go on from each other are one stretch to the cache: small ones behind large ones wait for none of those while
+/// there is room, and then go at the disc's pace.
+#[test]
+fn a_write_cache_takes_what_goes_on_as_one_stretch() {
+    let model = DriveModel::named("toshiba-x300").unwrap();
+    // Nobody reads the bytes.
+    let store = NullStore::new(model.capacity_bytes, model.sector_bytes);
+    let drive = ModelDrive::over(model, Clock::simulated(), Box::new(store));
+    let (bytes, mut at) = (vec![0; 1 << 20], 0);
+    let mut took = |len: usize| {
+        let before = drive.clock().now();
+        drive.write_at(&bytes[..len], at).unwrap();
+        at += len as u64;
+        drive.clock().now() - before
+    };
+    (0..200).for_each(|_| assert!(took(1 << 20) < 2_100_000, "into the cache, at the interface's pace"));
+    let pieces: Vec<u64> = (0..12_000).map(|_| took(64 << 10)).collect();
+    let slowest = pieces[..640].iter().max().unwrap();
+    assert!(*slowest < 200_000, "{slowest} ns: more pieces than it has commands, and room for all of them");
+    let last = &pieces[11_000..];
+    let mb_s = last.len() as f64 * 65_536.0 * 1e3 / last.iter().sum::<u64>() as f64;
+    assert!((mb_s / 254.0 - 1.0).abs() < 0.01, "it is full: {mb_s}");
+}
+
 /// GNOME Disks' stretches: a page, so that the heads are there, and 10 MiB from the same place on.
 #[test]
 fn a_stretch_after_its_first_page_is_as_fast_as_its_track() {

@@ -2,8 +2,10 @@
 
 pub use crate::UblkError;
 
-use crate::AttachError;
+use crate::{AttachError, Stop};
+use keyway_engine::Device;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) const ATTACHMENT: &str = "ublk";
@@ -14,7 +16,11 @@ pub(crate) const CLEAN_UP: Duration = Duration::ZERO;
 /// # Errors
 /// [`UblkError::Missing`].
 pub fn available() -> Result<(), UblkError> {
-    Err(UblkError::Missing("this program was built without it".to_owned()))
+    Err(missing())
+}
+
+fn missing() -> UblkError {
+    UblkError::Missing("this program was built without it".to_owned())
 }
 
 /// Whether devices outlive their server: there are none.
@@ -25,6 +31,32 @@ pub const fn outlives_its_server() -> bool {
 /// Whose a device is: nobody's that is known here.
 pub const fn owner(_: &str) -> Option<(u32, u32)> {
     None
+}
+
+/// A volume as a block device; there is none.
+pub enum UblkVolume {}
+
+impl UblkVolume {
+    /// None is made.
+    ///
+    /// # Errors
+    /// [`UblkError::Missing`].
+    pub fn for_now(_: &Arc<Device>, _: &Arc<Stop>) -> Result<Self, AttachError> {
+        Err(missing().into())
+    }
+
+    /// The block device.
+    pub const fn device(&self) -> &Path {
+        match *self {}
+    }
+
+    /// Removes it.
+    ///
+    /// # Errors
+    /// None: there is none.
+    pub const fn remove(&mut self) -> Result<(), AttachError> {
+        match *self {}
+    }
 }
 
 /// A device whose server died; there is none.

@@ -76,9 +76,27 @@ impl UblkVolume {
         gone: &Arc<Stop>,
         intend: impl FnMut(&Path) -> Result<(), AttachError>,
     ) -> Result<Self, AttachError> {
+        Self::made(device, tag(volume), outlives_its_server(), gone, intend)
+    }
+
+    /// One that nobody takes over: it ends with this process, however that ends.
+    ///
+    /// # Errors
+    /// Those of [`UblkVolume::new`].
+    pub fn for_now(device: &Arc<Device>, gone: &Arc<Stop>) -> Result<Self, AttachError> {
+        Self::made(device, 0, false, gone, |_| Ok(()))
+    }
+
+    fn made(
+        device: &Arc<Device>,
+        tag: u64,
+        outlives: bool,
+        gone: &Arc<Stop>,
+        intend: impl FnMut(&Path) -> Result<(), AttachError>,
+    ) -> Result<Self, AttachError> {
         let mut control = control()?;
         let doing = |e| AttachError::io("make a ublk device", e);
-        let added = Self::add(&mut control, volume, intend)?;
+        let added = Self::add(&mut control, tag, outlives, intend)?;
         let parameters = UblkParameters {
             size: device.size(),
             sector_bytes: device.sector_bytes(),
@@ -105,7 +123,8 @@ impl UblkVolume {
 
     fn add(
         control: &mut UblkControl,
-        volume: &Path,
+        tag: u64,
+        outlives: bool,
         mut intend: impl FnMut(&Path) -> Result<(), AttachError>,
     ) -> Result<UblkDevice, AttachError> {
         let cpus = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
@@ -114,8 +133,9 @@ impl UblkVolume {
             queues: cpus.min(MOST_QUEUES) as u16,
             queue_depth: QUEUE_DEPTH,
             max_io_bytes: MAX_IO,
-            tag: tag(volume),
+            tag,
             unprivileged: !outlives_its_server(),
+            outlives,
         };
         for id in 0..MOST_DEVICES {
             if Path::new(DEVICES).join(format!("ublkc{id}")).exists() {

@@ -241,6 +241,7 @@ mod tests {
             model: None,
             folder: folder.map(Path::to_owned),
             timed: None,
+            guard: None,
         }
     }
 

@@ -11,13 +11,17 @@ use crate::findings::Findings;
 use crate::interleave::{Outcome, Sides, Slot, Watch, interleave};
 use crate::judge::{CellFacts, EntrantFacts, Judging, judge};
 use crate::load::{Lane, Meter};
+use crate::program_guard::{PATIENCE, patience};
 use crate::result::{Metric, Sample};
 use crate::workload::{Condition, Operation, Procedure, Timed, Workload};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A cell of a procedure: its name and the metric that its original tells.
 type Named = (String, Metric);
+
+/// Copies of files and recorded traces take as long as they take; another program's that takes longer than this hangs.
+const LONGEST: Duration = Duration::from_secs(3600);
 
 /// Runs a workload that is none of requests on all entrants, the first of which is the baseline.
 pub fn measure_procedure(
@@ -27,7 +31,7 @@ pub fn measure_procedure(
     stop: &AtomicBool,
     watch: &dyn Watch,
 ) -> Findings {
-    let mut procedure = match Prepared::new(workload, entrants) {
+    let mut procedure = match Prepared::new(workload, entrants, stop) {
         Ok(procedure) => procedure,
         Err(error) => {
             let missing = vec![format!("{}: all of it", workload.name)];
@@ -44,9 +48,13 @@ pub fn measure_procedure(
     let names: Vec<String> = cells.iter().map(|(name, _)| name.clone()).collect();
     let targets: Vec<String> = entrants.iter().map(|e| e.name.clone()).collect();
     let sides = Sides { workload: &workload.name, cells: &names, entrants: &targets, seed: 0 };
+    let limit = match &workload.kind {
+        Procedure::Condition(c) => patience(Duration::from_secs_f64(c.at_most_seconds.clamp(0.0, 86_400.0))),
+        _ => LONGEST,
+    };
     let outcome = interleave(sides, workload.turns, stop, watch, |slot: Slot| {
         let Some(entrant) = entrants.get(slot.entrant) else { return Err(LabError::Stopped) };
-        let mut sample = entrant.turn(|| procedure.turn(slot, entrant, stop))?;
+        let mut sample = entrant.turn(limit, stop, || procedure.turn(slot, entrant, stop))?;
         sample.seed = slot.seed;
         Ok(sample)
     });
@@ -67,12 +75,12 @@ struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    fn new(workload: &'a Workload, entrants: &[Entrant]) -> Result<Self, LabError> {
+    fn new(workload: &'a Workload, entrants: &[Entrant], stop: &AtomicBool) -> Result<Self, LabError> {
         let (mut files, mut traces) = (Vec::new(), Vec::new());
         match &workload.kind {
             Procedure::Tree(_) | Procedure::Copy(_) => {
                 for entrant in entrants {
-                    files.push(files::Area::new(entrant)?);
+                    files.push(entrant.within(PATIENCE, stop, || files::Area::new(entrant))?);
                 }
             }
             Procedure::Traces(named) => traces = traces::ready(named)?,

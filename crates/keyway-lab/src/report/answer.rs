@@ -288,9 +288,12 @@ fn sureness(document: &Document) -> String {
         0 | 1 => "What is told holds for all tests together with 95 %.",
         _ => "What is told holds with 95 % for all tests of a workload together.",
     };
-    let busy = rows().any(|r| r.flags.contains(&Flag::BusyMachine));
     if open.is_empty() {
-        return if busy { format!("{sure} This machine was busy, though.") } else { sure.to_owned() };
+        return match rows().filter(|r| r.flags.contains(&Flag::BusyMachine)).count() {
+            0 => sure.to_owned(),
+            busy if busy == all => format!("{sure} This machine was busy, though."),
+            busy => format!("{sure} This machine was busy in {busy} of {all}, though."),
+        };
     }
     // A cell is measured for all of its targets at once.
     let mut cells: BTreeMap<(&str, &str), f64> = BTreeMap::new();

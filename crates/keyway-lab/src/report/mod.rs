@@ -103,6 +103,7 @@ fn path_words(path: PathKind) -> &'static str {
         PathKind::InProcess => "in process: the engine is called by the load generator",
         PathKind::Fuse => "through the file of a FUSE mount",
         PathKind::FuseLoop => "through a loop device on the file of a FUSE mount",
+        PathKind::Ublk => "through a block device of the kernel's ublk driver",
         PathKind::Nbd => "through an NBD server on a unix socket",
     }
 }

@@ -175,9 +175,17 @@ fn sureness(document: &StudyDocument) -> String {
     if rows(document).all(|(row, _)| row.verdict == Verdict::Undecided) {
         return "Nothing is decided: a machine that does nothing else may decide it.".to_owned();
     }
-    let busy = document.verdicts.iter().any(|found| found.flags.contains(&Flag::BusyMachine));
-    if busy {
-        return "Sure to 95 % in each experiment; the drives are models; this machine was busy.".to_owned();
+    let is_busy = |flags: &[Flag]| flags.contains(&Flag::BusyMachine);
+    let busy = document.verdicts.iter().filter(|found| is_busy(&found.flags)).count();
+    match document.verdicts.len() {
+        _ if busy == 0 => {
+            "Sure to 95 % in each experiment; the drives are models of those in the articles.".to_owned()
+        }
+        all if busy == all => {
+            "Sure to 95 % in each experiment; the drives are models; this machine was busy.".to_owned()
+        }
+        all => {
+            format!("Sure to 95 % in each experiment, on models; this machine was busy in {busy} of {all}.")
+        }
     }
-    "Sure to 95 % in each experiment; the drives are models of those in the articles.".to_owned()
 }

@@ -67,6 +67,21 @@ fn costs_their_place_and_the_choice() {
     );
 }
 
+/// One busy moment spoils one test, not all that was measured.
+#[test]
+fn a_busy_machine_is_told_with_how_much_it_spoilt() {
+    let told = |busy: &[&str]| {
+        let mut rows: Vec<Comparison> =
+            ["a", "b", "c"].map(|cell| row("veracrypt:aes", cell, 1.0, Verdict::Equal)).into();
+        let spoilt = rows.iter_mut().filter(|row| busy.contains(&row.cell.as_str()));
+        spoilt.for_each(|row| row.flags.push(Flag::BusyMachine));
+        answer(&document(rows)).pop().expect("a line")
+    };
+    assert!(!told(&[]).contains("busy"), "{}", told(&[]));
+    assert!(told(&["b"]).ends_with(" This machine was busy in 1 of 3, though."), "{}", told(&["b"]));
+    assert!(told(&["a", "b", "c"]).ends_with(" This machine was busy, though."));
+}
+
 /// Two workloads may have a test of the same name: each takes its own time, and has its own 95 %.
 #[test]
 fn tests_of_two_workloads_are_two() {

@@ -68,7 +68,8 @@ impl Clock {
                 now.fetch_max(due, Ordering::Relaxed);
             }
             TimeSource::Real(_) => {
-                let mut now = self.now();
+                let asked = self.now();
+                let mut now = asked;
                 if now >= due {
                     return;
                 }
@@ -91,7 +92,7 @@ impl Clock {
                 if !crowded {
                     self.spun.fetch_add(now - began, Ordering::Relaxed);
                 }
-                lateness.note(now - due);
+                lateness.note(asked, due, now);
             }
         }
     }

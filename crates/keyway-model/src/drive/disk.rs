@@ -31,9 +31,11 @@ pub(super) struct Disk {
     reads: VecDeque<u64>,
     /// What the last reads have left in memory.
     kept: Option<Kept>,
-    /// Writes in the cache: when each is on the disc, and its length.
-    cached: VecDeque<(u64, usize)>,
+    /// Writes in the cache.
+    cached: VecDeque<Cached>,
     cached_bytes: usize,
+    /// Stretches of them.
+    cached_commands: usize,
     /// Where the last write ended.
     written_to: u64,
     /// When the cache is empty.
@@ -50,6 +52,15 @@ struct Kept {
     passed: u64,
 }
 
+/// A write in the cache.
+struct Cached {
+    /// When it is on the disc.
+    done: u64,
+    len: usize,
+    /// It does not go on where the one before it ended. What does, the drive adds to that, and has no more to put into order.
+    begins: bool,
+}
+
 impl Disk {
     pub(super) fn new(p: DiskParameters, capacity: u64) -> Self {
         Self {
@@ -61,6 +72,7 @@ impl Disk {
             kept: None,
             cached: VecDeque::new(),
             cached_bytes: 0,
+            cached_commands: 0,
             written_to: 0,
             drained: 0,
         }
@@ -164,18 +176,32 @@ impl Disk {
         // Room for it: the oldest go first.
         let room = (self.p.cache_mib << 20) as usize;
         let mut from = now;
-        while let Some((done, bytes)) = self.cached.front().copied() {
-            let full = self.cached_bytes + len > room || self.cached.len() >= self.p.cache_commands;
-            if done > now && !full {
+        while let Some(oldest) = self.cached.front() {
+            let commands = self.cached_commands + usize::from(!sequential);
+            let full = self.cached_bytes + len > room || commands > self.p.cache_commands;
+            if oldest.done > now && !full {
                 break;
             }
-            self.cached.pop_front();
-            self.cached_bytes -= bytes;
-            from = from.max(done);
+            from = from.max(oldest.done);
+            self.forget_oldest();
         }
-        self.cached.push_back((self.drained, len));
+        let begins = !sequential || self.cached.is_empty();
+        self.cached.push_back(Cached { done: self.drained, len, begins });
         self.cached_bytes += len;
+        self.cached_commands += usize::from(begins);
         from + transfer(len, self.p.interface_mb_s) + overhead
+    }
+}
+
+impl Disk {
+    /// The oldest write is on the disc; what goes on from it is a stretch without it.
+    fn forget_oldest(&mut self) {
+        let Some(oldest) = self.cached.pop_front() else { return };
+        self.cached_bytes -= oldest.len;
+        match self.cached.front_mut() {
+            Some(next) if !next.begins => next.begins = true,
+            _ => self.cached_commands -= 1,
+        }
     }
 }
 
@@ -186,7 +212,7 @@ impl Timing for Disk {
             Action::Write => self.write(now, offset, len),
             Action::Flush => {
                 self.cached.clear();
-                self.cached_bytes = 0;
+                (self.cached_bytes, self.cached_commands) = (0, 0);
                 self.drained.max(now) + nanos(self.p.overhead_us * 1e3)
             }
         }

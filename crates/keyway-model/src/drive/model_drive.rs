@@ -77,9 +77,9 @@ impl ModelDrive {
         &*self.drive.store
     }
 
-    /// Notes by how much a queue's completion was handed over late.
-    pub(super) fn note_behind(&self, ns: u64) {
-        self.drive.behind.note(ns);
+    /// Notes when a queue's completion was due, and when it was handed over.
+    pub(super) fn note_behind(&self, due: u64, now: u64) {
+        self.drive.behind.note(due, due, now);
     }
 
     /// From now on it is a drive of which everything was written once, one block after the other, and nothing discarded: as

@@ -138,7 +138,7 @@ pub struct DiskParameters {
     pub read_ahead_mib: u64,
     /// Write cache in MiB; 0 writes through.
     pub cache_mib: u64,
-    /// Writes it holds at most.
+    /// Stretches of writes that it holds at most.
     pub cache_commands: usize,
     /// Requests the drive puts into order; 1 for none.
     pub queue: usize,

@@ -34,7 +34,7 @@ impl ModelQueue {
         while self.flying.peek().is_some_and(|first| first.due <= now) {
             if let Some(Flying { due, completion, .. }) = self.flying.pop() {
                 if self.drive.clock().is_real() {
-                    self.drive.note_behind(now - due);
+                    self.drive.note_behind(due, now);
                 }
                 done.push(completion);
             }

@@ -155,8 +155,10 @@ pub struct NewUblk {
     pub max_io_bytes: u32,
     /// Kept for whoever finds the device.
     pub tag: u64,
-    /// Whether it is made without CAP_SYS_ADMIN, and then ends with its server; else it outlives it.
+    /// Whether it is made without CAP_SYS_ADMIN, and then ends with its server.
     pub unprivileged: bool,
+    /// Whether it outlives its server, where it may.
+    pub outlives: bool,
 }
 
 /// The node of the side of a device that its server has.
@@ -250,7 +252,12 @@ impl UblkControl {
             queue_depth: new.queue_depth,
             max_io_bytes: new.max_io_bytes,
             id: new.id,
-            flags: IOCTL_ENCODE | if new.unprivileged { UNPRIVILEGED } else { RECOVERY },
+            flags: IOCTL_ENCODE
+                | match new {
+                    NewUblk { unprivileged: true, .. } => UNPRIVILEGED,
+                    NewUblk { outlives: true, .. } => RECOVERY,
+                    _ => 0,
+                },
             server_flags: new.tag,
             ..DeviceInfo::default()
         };

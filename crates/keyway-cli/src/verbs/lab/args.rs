@@ -82,8 +82,7 @@ impl Common {
             verify: self.verify,
             scale: self.scale,
         };
-        request.buffered = self.buffered;
-        request.bare = !self.no_bare;
+        (request.buffered, request.bare) = (self.buffered, !self.no_bare);
         request.destroy_data = self.destroy_data;
         request.command = super::command();
         request
@@ -94,10 +93,11 @@ impl Common {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Way(pub(super) Option<PathKind>);
 
-const PATHS: [(&str, Way, &str); 5] = [
+const PATHS: [(&str, Way, &str); 6] = [
     ("auto", Way(None), "As `open` would attach them here; in this process on a modelled drive"),
     ("in-process", Way(Some(PathKind::InProcess)), "The engine is called in this process"),
     ("fuse", Way(Some(PathKind::Fuse)), "Through the file of a FUSE mount"),
     ("fuse-loop", Way(Some(PathKind::FuseLoop)), "Through a loop device on that file (root)"),
+    ("ublk", Way(Some(PathKind::Ublk)), "Through a block device of the ublk driver"),
     ("nbd", Way(Some(PathKind::Nbd)), "Through an NBD server and a client of our own"),
 ];
