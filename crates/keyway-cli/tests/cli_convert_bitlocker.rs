@@ -58,6 +58,31 @@ fn start(cli: &Cli, words: &str) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("keyway starts")
 }
 
+/// XFS becomes no BitLocker volume in place: what can become of it is named, and can.
+#[test]
+fn an_xfs_is_told_what_can_become_of_it() {
+    let cli = new();
+    let Some(()) = cli.make("x", 320 << 20, "mkfs.xfs", &["-q"]) else { return };
+    let hint = || {
+        let refused = cli.json(5, &format!("encrypt @x --format bitlocker {SECRET} --yes"));
+        assert_eq!(refused["error"]["kind"], "unsupported", "{refused}");
+        refused["error"]["hint"].as_str().expect("a next step").to_owned()
+    };
+    let told = hint();
+    for says in ["keyway encrypt ", " --grow", "keyway create NEW --size SIZE --format bitlocker", "copy"] {
+        assert!(told.contains(says), "{told}");
+    }
+    let veracrypt = format!("encrypt @x {SECRET} --pim 1 --dry-run");
+    cli.fails(2, "no-room", "add --grow", &veracrypt);
+    cli.ends(0, &format!("{veracrypt} --grow"));
+    // Where there is room behind it, it needs no more.
+    let file = std::fs::File::options().write(true).open(cli.path("x")).expect("it is there");
+    file.set_len(400 << 20).expect("room");
+    let told = hint();
+    assert!(told.contains("keyway encrypt ") && !told.contains("--grow"), "{told}");
+    cli.ends(0, &veracrypt);
+}
+
 #[test]
 fn every_file_system_becomes_a_volume_and_itself_again() {
     let cli = new();

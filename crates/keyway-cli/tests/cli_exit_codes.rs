@@ -260,10 +260,16 @@ fn wrong_usage_is_2() {
     cli.refused("usage", "will be overwritten", "header restore @v --password-file @pw --pim 1");
     cli.refused("usage", "--cipher: there is no cipher called \"rot13\"", "bench --cipher rot13");
     // How long it would take is of no use to whoever hears that it can't be.
-    for (target, says) in
-        [("veracrypt:eas", "no cipher called"), ("bitlocker:eas", "BitLocker's ciphers are")]
-    {
-        let refused = cli.ends(2, &format!("lab compare --with {target}")).stderr;
+    for (code, words, says) in [
+        (2, "veracrypt:eas", "no cipher called"),
+        (2, "bitlocker:eas", "BitLocker's ciphers are"),
+        (2, "hardware", "only a modelled drive"),
+        (2, "veracrypt:aes --drive model:no-such-drive", "no-such-drive"),
+        (1, "veracrypt:aes --drive @nowhere", "No such file"),
+        (1, "veracrypt:aes --with @nowhere", "No such file"),
+        (1, "veracrypt:aes --drive @v --destroy-data --yes", "bytes"),
+    ] {
+        let refused = cli.ends(code, &format!("lab compare --with {words}")).stderr;
         let told = String::from_utf8_lossy(&refused).into_owned();
         assert!(told.contains(says) && !told.contains("this takes"), "{told}");
     }

@@ -419,6 +419,48 @@ fn a_root_folder_that_can_not_grow_is_full_before_anything_is_written() {
     checked(Command::new(fsck).arg("-n").arg(cli.path("plain")));
 }
 
+/// Where nothing that is removed would help, nobody is sent to do so; and nobody protects what a BitLocker volume can't have.
+#[test]
+fn what_can_not_fit_at_all_is_told_as_that() {
+    let cli = Cli::new();
+    let refused = |volume: &str, file: &str, mib: u64| {
+        fs::File::create(cli.path(file)).unwrap().set_len(mib << 20).unwrap();
+        let pim = if volume == "volume" { "--pim 1" } else { "" };
+        let told = cli.json(1, &format!("put @{volume} @{file} --password-file @pw {pim}"));
+        assert_eq!(told["error"]["kind"], "no-space", "{told}");
+        let [message, hint] =
+            ["message", "hint"].map(|name| told["error"][name].as_str().unwrap().to_owned());
+        (message, hint)
+    };
+    if written().contains(&"fat") {
+        fat(&cli);
+        fs::write(cli.path("first"), vec![7; 9 << 20]).unwrap();
+        cli.ends(0, &format!("put @volume @first {OPEN}"));
+        let (message, hint) = refused("volume", "all", 20);
+        assert!(message.contains("in all, and 20 MiB are to be written"), "{message}");
+        assert!(hint.contains("keyway create") && !hint.contains("remove"), "{hint}");
+        let (message, hint) = refused("volume", "huge", 5 << 10);
+        assert!(
+            message.contains("no file in FAT has 4 GiB or more") && hint.contains("exfat"),
+            "{message}: {hint}"
+        );
+        let (_, hint) = refused("volume", "second", 9);
+        assert!(hint.contains("remove something first") && hint.contains("--protect-hidden"), "{hint}");
+    }
+    if written().contains(&"exfat") {
+        cli.keyway.secret("pw", PASSWORD);
+        let with = "--format bitlocker --filesystem exfat --no-recovery-password --password-file @pw";
+        cli.ends(0, &format!("create @b --size 64M --quick {with}"));
+        fs::write(cli.path("first"), vec![7; 40 << 20]).unwrap();
+        cli.ends(0, "put @b @first --password-file @pw");
+        let (message, hint) = refused("b", "all", 100);
+        assert!(message.contains("in all, and 100 MiB are to be written"), "{message}");
+        assert!(hint.contains("larger volume") && !hint.contains("hidden"), "{hint}");
+        let (_, hint) = refused("b", "second", 40);
+        assert!(hint.contains("remove something first") && !hint.contains("hidden"), "{hint}");
+    }
+}
+
 #[test]
 fn put_does_not_touch_a_protected_hidden_volume() {
     for filesystem in written() {

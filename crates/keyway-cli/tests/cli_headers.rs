@@ -154,6 +154,20 @@ fn a_backup_file_opens_with_the_old_secret() {
     );
     cli.keyway.secret("new", "yet-another-twenty-characters");
     cli.ends(0, &format!("protector change @v {with} --new-password-file @new"));
+    // What the new secret does not open is the backup: the volume it does.
+    let names_the_file = |words: &str, file: &str| {
+        let told = cli.json(3, words);
+        let message = told["error"]["message"].as_str().unwrap_or_default();
+        assert_eq!(told["error"]["kind"], "wrong-secret", "{told}");
+        assert!(message.starts_with(&format!("{}: ", cli.path(file).display())), "{told}");
+    };
+    for dry in ["--yes", "--dry-run"] {
+        let with = "--password-file @new --pim 1 --hash sha512";
+        names_the_file(&format!("header restore @v @v.header {with} {dry}"), "v.header");
+    }
+    cli.ends(0, "create @b --size 64M --format bitlocker --quick --password-file @pw");
+    cli.ends(0, "header backup @b @m --password-file @pw");
+    names_the_file("header restore @b @m --password-file @new --yes", "m");
     // There is no file system in it that would show whose the backup is, and no header opens with the old secret.
     cli.fails(1, "other-master-keys", "--force", &format!("header restore @v @v.header {with} --yes"));
     cli.ends(0, &format!("header restore @v @v.header {with} --yes --force"));

@@ -226,6 +226,59 @@ fn what_a_drive_costs_is_found_by_reading_and_told_from_then_on() {
     assert_eq!(small["error"]["hint"], "name another", "no option makes it larger");
 }
 
+/// Of what is encrypted already, what it has is measured where that can be told; and nobody is told to encrypt it.
+#[test]
+fn a_drive_that_is_encrypted_already_is_measured_as_what_it_is() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", "correct horse battery staple");
+    let with = "--password-file @pw -q";
+    cli.ends(
+        0,
+        &format!(
+            "create @b --size 64M --format bitlocker --cipher aes-xts-256 --no-recovery-password {with}"
+        ),
+    );
+    cli.ends(0, &format!("create @v --size 48M --pim 1 {with}"));
+    for (drive, target, says) in [
+        ("b", "bitlocker:aes-xts-256", "It is a BitLocker volume already (aes-xts-256)"),
+        (
+            "v",
+            "veracrypt:aes",
+            "It may be encrypted already, with what only a secret tells: what is told is what AES costs",
+        ),
+    ] {
+        let document = cli.json(0, &format!("doctor @{drive} --measure --minutes 0.05"));
+        let cost = &document["costs"][0];
+        let cells = cost["cells"].as_array().expect("cells");
+        assert!(cells.iter().any(|cell| cell["target"] == target), "{cost}");
+        let targets = |cell: &Value| cell["target"] == target || cell["target"] == "plain";
+        assert!(cells.iter().all(targets), "{cost}");
+        let answer = cost["answer"].to_string();
+        assert!(answer.contains(says) && !answer.contains("Encrypt"), "{answer}");
+    }
+    // What was measured before it was encrypted says so afterwards.
+    std::fs::File::create(cli.path("p")).and_then(|file| file.set_len(64 << 20)).expect("room");
+    let plain = cli.json(0, "doctor @p --measure --minutes 0.05");
+    assert_eq!(
+        (&plain["costs"][0]["encrypted"], plain["costs"][0]["answer"].to_string().contains("already")),
+        (&Value::Bool(false), false),
+        "{plain}"
+    );
+    let told = || String::from_utf8(cli.ends(0, "doctor @p").stdout).expect("text");
+    assert!(!told().contains("encrypted by now"), "{}", told());
+    cli.ends(
+        0,
+        &format!("create @p --size 64M --force --yes --format bitlocker --no-recovery-password {with}"),
+    );
+    assert!(told().contains("encrypted by now"), "{}", told());
+    std::fs::remove_file(cli.path("p")).expect("it is there");
+    // What is no drive of this machine's is told by the plain verb as well, as long as it is there.
+    let devices = |document: &Value| document["costs"].as_array().expect("costs").len();
+    assert_eq!(devices(&cli.json(0, "doctor")), 2);
+    std::fs::remove_file(cli.path("v")).expect("it is there");
+    assert_eq!(devices(&cli.json(0, "doctor")), 1);
+}
+
 #[test]
 fn a_device_that_may_not_be_written_is_measured() {
     if !require_root() {

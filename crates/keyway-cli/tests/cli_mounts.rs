@@ -46,6 +46,27 @@ fn a_copy_of_the_mount_in_another_namespace_keeps_no_volume_open() {
 }
 
 /// Whether it can be mounted the kernel says itself: what was promised is what it does.
+/// In a container nobody may mount, root neither: what works all the same is named.
+#[test]
+fn where_nothing_may_be_mounted_what_works_without_is_named() {
+    let Some(setpriv) = require_tool("setpriv").filter(|_| require_root() && has_fuse()) else { return };
+    let cli = Cli::new();
+    cli.volume("v");
+    for how in ["", " --attach fuse"] {
+        let open = cli.command(cli.words(&format!("open @v{how} --json --password-file @pw --pim 1")));
+        let mut barred = Command::new(&setpriv);
+        barred.args(["--bounding-set", "-sys_admin"]).arg(open.get_program()).args(open.get_args());
+        let variables = open.get_envs().filter_map(|(name, value)| Some((name, value?)));
+        let done = barred.envs(variables).output().expect("it starts");
+        let told: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+        assert_eq!(done.status.code(), Some(5), "{told}");
+        let hint = told["error"]["hint"].as_str().unwrap_or_default();
+        for verb in ["keyway ls", "keyway get", "keyway cat"] {
+            assert!(hint.contains(verb), "{how}: {hint}");
+        }
+    }
+}
+
 #[test]
 fn what_is_open_and_not_mounted_says_what_it_holds_and_what_reaches_it() {
     if !require_root() || !has_fuse() {

@@ -133,6 +133,10 @@ advice! {
     GetBoth = "get-both": "Copy both into a folder, or write the new name as a path from here.",
     PutAsFolder = "put-as-folder": "Put them into a folder, or put a folder that holds them.",
     RemoveSomething = "remove-something": "Remove something first.",
+    ProtectMeanwhile = "protect-meanwhile": "Protect a hidden volume meanwhile, where there may be one.",
+    PutLessOrLargerVolume = "put-less-or-larger-volume":
+        "It would not fit if there were nothing else: put less of it, or take a larger volume.",
+    SplitOrExFat = "split-or-exfat": "Put it in parts, or into a volume with a file system that has larger files.",
     RepairBeforeConversion = "repair-before-conversion": "Repair it before it is converted.",
     ReadSystemLogUnchanged = "read-system-log-unchanged": "The system's log has the drive's report; nothing was changed.",
     MakeRoom = "make-room": "Make room in it.",
@@ -391,6 +395,8 @@ advice! {
         "This file system can't be made smaller, and so many bytes are missing: make the file larger.",
     CantShrinkSoGrowPartition { filesystem: String, bytes: u64 } = "cant-shrink-so-grow-partition":
         "This file system can't be made smaller, and so many bytes are missing: make the partition larger.",
+    CopyToNewVolume { #[serde(with = "path_text")] path: PathBuf, is_file: bool, bytes: u64 } = "copy-to-new-volume":
+        "It becomes no BitLocker volume in place: copy what is in it to a new one, or make a VeraCrypt volume of it, for which so many bytes are missing.",
     GrowFileInstead = "grow-file-instead": "Make the file larger, and leave the file system as it is.",
     MakeRoomOrGrowPartition { filesystem: String, bytes: u64 } = "make-room-or-grow-partition":
         "Make room in this file system, or the partition so many bytes larger.",

@@ -135,14 +135,33 @@ fn run(
         .map_err(|source| ResizeToolError::Run { program, source })?;
     let all = [done.stdout, done.stderr].concat();
     let text = String::from_utf8_lossy(&all);
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let failed = |line: &&&str| UNREADABLE.iter().any(|words| line.contains(words));
+    let lines = text.lines().map(str::trim).filter(|line| !is_for_whoever_ran_it(program, line));
+    let lines: Vec<String> = lines.map(|line| unnamed(line, path)).collect();
+    let failed = |line: &&String| UNREADABLE.iter().any(|words| line.contains(words));
     // That line tells the reason, else the last ones.
     let (unreadable, text) = match lines.iter().find(failed) {
-        Some(line) => (true, (*line).to_owned()),
+        Some(line) => (true, line.clone()),
         None => (false, lines.get(lines.len().saturating_sub(3)..).unwrap_or_default().join(" / ")),
     };
     Ok(Said { code: done.status.code(), text, unreadable })
+}
+
+/// Whether a line says nothing to who did not run the program: its version, and what to run next, which is done here.
+fn is_for_whoever_ran_it(program: &str, line: &str) -> bool {
+    let version = line.strip_prefix(program).is_some_and(|rest| rest.starts_with(" 1."));
+    line.is_empty()
+        || version
+        || line.starts_with("Please run ")
+        || line.starts_with("after the aborted resize operation")
+}
+
+/// A line without the name of what the program worked on: that may be a device of ours, which nobody else knows.
+fn unnamed(line: &str, path: &Path) -> String {
+    let name = path.display().to_string();
+    let line = line.strip_prefix(&*name).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(line);
+    let is_name = |word: &str| word.trim_matches(|c: char| "'\":,.".contains(c)) == name;
+    let told = |word: &str| if is_name(word) { word.replacen(&*name, "it", 1) } else { word.to_owned() };
+    line.split(' ').map(told).collect::<Vec<_>>().join(" ")
 }
 
 /// Puts the copy of an NTFS's first sector behind its last one that counts, where Windows looks for it if the first is damaged:
@@ -258,33 +277,21 @@ impl FileSystemKind {
         match self {
             Self::Ext => {
                 // resize2fs insists on a check that has just been made.
-                let checked = run(E2FSCK, &["-f", "-p"], path, &[])?;
-                if checked.code.is_none_or(|code| code > 1) {
-                    return Err(checked.faults(self, "e2fsck"));
-                }
-                let size = format!("{}K", bytes / 1024);
-                let said = run(RESIZE2FS, &[], path, &[&size])?;
+                check_ext(path)?;
+                let said = resize2fs(path, bytes, &[])?;
                 if said.code == Some(0) {
                     return Ok(());
                 }
-                if !said.text.contains(SMALLER_THAN_ESTIMATED) || !ext::has_room(path, bytes)? {
+                let (kind, program) = (self, RESIZE2FS.0);
+                let estimated = said.text.contains(SMALLER_THAN_ESTIMATED);
+                if said.unreadable || estimated && !ext::has_room(path, bytes)? {
                     // It counts in blocks, and nobody else does.
-                    let (kind, program) = (self, "resize2fs");
                     return Err(match ext::least_of(path, &said.text) {
                         Some(least) => ResizeToolError::TooFull { kind, program, least, wanted: bytes },
                         None => refused(program, said),
                     });
                 }
-                let said = run(RESIZE2FS, &["-f"], path, &[&size])?;
-                if said.code == Some(0) {
-                    return Ok(());
-                }
-                // It may have stopped halfway, and says so to its checker.
-                let checked = run(E2FSCK, &["-f", "-p"], path, &[])?;
-                if checked.code.is_none_or(|code| code > 1) {
-                    return Err(checked.faults(self, "e2fsck"));
-                }
-                Err(refused("resize2fs", said))
+                shrink_ext(path, bytes, said, estimated)
             }
             Self::Ntfs => {
                 let size = bytes.to_string();
@@ -312,11 +319,120 @@ impl FileSystemKind {
     }
 }
 
+/// Has an ext4 checked, and what a change of its size has left halfway put right.
+fn check_ext(path: &Path) -> Result<(), ResizeToolError> {
+    let checked = run(E2FSCK, &["-f", "-p"], path, &[])?;
+    match checked.code.is_none_or(|code| code > 1) {
+        true => Err(checked.faults(FileSystemKind::Ext, E2FSCK.0)),
+        false => Ok(()),
+    }
+}
+
+fn resize2fs(path: &Path, bytes: u64, how: &[&str]) -> Result<Said, ResizeToolError> {
+    run(RESIZE2FS, how, path, &[&format!("{}K", bytes / 1024)])
+}
+
+/// Makes an ext4 smaller that its tool did not make so large at once, for which it `said` why: because of what it `estimated`, or
+/// on the way. Where that can't be had either, it gets its size back.
+fn shrink_ext(path: &Path, bytes: u64, said: Said, estimated: bool) -> Result<(), ResizeToolError> {
+    let (kind, program) = (FileSystemKind::Ext, RESIZE2FS.0);
+    let len = path.metadata()?.len();
+    if !estimated {
+        // What stopped halfway says so to its checker.
+        check_ext(path)?;
+    }
+    let Some(before) = ext::bytes_of(path)?.filter(|before| *before > bytes) else {
+        return Err(ResizeToolError::Refused { program, said: said.text });
+    };
+    let step = |to| {
+        let said = resize2fs(path, to, &["-f"])?;
+        match (said.code, said.unreadable) {
+            (Some(0), _) => Ok(true),
+            (_, true) => Err(said.faults(kind, program)),
+            _ => check_ext(path).map(|()| false),
+        }
+    };
+    let reached = ext::in_steps(before, bytes, !estimated, step)?;
+    if reached <= bytes {
+        return Ok(());
+    }
+    if path.metadata()?.len() < len {
+        // It has cut the file where the file system ends.
+        std::fs::File::options().write(true).open(path)?.set_len(len)?;
+    }
+    // Where it doesn't get that back, it is smaller, and nothing in it is lost.
+    resize2fs(path, before, &[]).map(drop)?;
+    Err(match reached < before {
+        true => ResizeToolError::TooFull { kind, program, least: reached, wanted: bytes },
+        false => ResizeToolError::Refused { program, said: said.text },
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use keyway_store::{Caching, FileStore, OpenMode};
     use keyway_testkit::require_tool;
+
+    #[test]
+    fn what_a_tool_says_names_no_device_of_ours() {
+        let path = Path::new("/dev/loop3");
+        let said = [
+            (
+                "resize2fs: No space left on device while trying to resize /dev/loop3",
+                "resize2fs: No space left on device while trying to resize it",
+            ),
+            (
+                "/dev/loop3: UNEXPECTED INCONSISTENCY; RUN fsck MANUALLY.",
+                "UNEXPECTED INCONSISTENCY; RUN fsck MANUALLY.",
+            ),
+            ("could not open '/dev/loop3'.", "could not open 'it'."),
+            ("/dev/loop31 is another", "/dev/loop31 is another"),
+        ];
+        for (line, told) in said {
+            assert_eq!(unnamed(line, path), told);
+            assert!(!is_for_whoever_ran_it("resize2fs", line));
+        }
+        for line in
+            ["", "resize2fs 1.47.0 (5-Feb-2023)", "Please run 'e2fsck -fy /dev/loop3' to fix the filesystem"]
+        {
+            assert!(is_for_whoever_ran_it("resize2fs", line), "{line}");
+        }
+    }
+
+    /// What `resize2fs` finds no room for at once, it finds in smaller steps; and where it doesn't, all is as it was.
+    #[test]
+    fn a_large_step_is_made_in_small_ones() {
+        let Some(mkfs) = require_tool("mkfs.ext4") else { return };
+        let (folder, kind) = (tempfile::tempdir().expect("temp"), FileSystemKind::Ext);
+        let (path, within) = (folder.path().join("image"), folder.path().join("in"));
+        std::fs::create_dir(&within).expect("a folder");
+        for n in 1..=40u8 {
+            std::fs::write(within.join(n.to_string()), vec![n; 1 << 20]).expect("written");
+        }
+        for (mib, fits) in [(65, true), (48, false)] {
+            let file = std::fs::File::create(&path).expect("created");
+            file.set_len(220 << 20).expect("sized");
+            let made =
+                Command::new(&mkfs).args(["-q", "-F", "-b", "4096", "-d"]).arg(&within).arg(&path).output();
+            assert!(made.expect("runs").status.success());
+            let done = kind.resize(&path, mib << 20);
+            let bytes = ext::bytes_of(&path).expect("read").expect("told");
+            match (fits, done) {
+                (true, Ok(())) => assert!(bytes <= 65 << 20, "{bytes}"),
+                (false, Err(error)) => {
+                    let said = error.to_string();
+                    assert!(
+                        said.contains("can't be made smaller than") && said.ends_with("48 MiB"),
+                        "{said}"
+                    );
+                    assert_eq!((bytes, file.metadata().expect("there").len()), (220 << 20, 220 << 20));
+                }
+                (_, other) => panic!("{mib}: {other:?}"),
+            }
+            kind.check(&path).expect("clean");
+        }
+    }
 
     #[test]
     fn sizes_are_those_that_mkfs_made_and_shrinking_keeps_the_checkers_content() {

@@ -4,7 +4,8 @@ use crate::changes::Changes;
 use crate::error::LabError;
 use crate::other_program::OtherProgram;
 use crate::pacing::SHORTEST_SLICE;
-use crate::rig::{Drive, MODEL_WINDOW};
+use crate::rig::{Drive, MODEL_WINDOW, Rig};
+use crate::setup::no_hardware;
 use crate::stats::{TURNS_PER_BLOCK, fewest_blocks};
 use crate::target::{PathKind, Target};
 use crate::test_volume::must_be_known;
@@ -17,6 +18,8 @@ use std::time::Duration;
 
 /// Bytes of a volume for workloads that do not say how many they touch.
 const OTHER_SPAN: u64 = 1 << 30;
+/// Beside the span, for the headers of other programs: LUKS takes 16 MiB.
+const OTHERS_MARGIN: u64 = 32 << 20;
 /// Bytes of a volume for workloads that copy files in folders: no volume is touched directly.
 const FILES_SPAN: u64 = 1 << 20;
 /// What is measured where nothing else is asked for.
@@ -144,7 +147,7 @@ impl ExperimentRequest {
             Procedure::Timed(_) => w.span_bytes().unwrap_or(OTHER_SPAN),
             _ => self.changes.span_bytes.or(w.span_bytes()).unwrap_or(OTHER_SPAN),
         };
-        Ok(ExperimentPlan {
+        let plan = ExperimentPlan {
             overwrites: self.overwrites()?,
             bare: self.bare && bare && !targets.contains(&Target::Bare),
             targets,
@@ -160,7 +163,9 @@ impl ExperimentRequest {
             workloads,
             originals,
             command: self.command.clone(),
-        })
+        };
+        plan.drives_suit()?;
+        Ok(plan)
     }
 
     /// The way that was asked for, where this machine has what it needs; otherwise the one that the volumes would be opened
@@ -266,6 +271,28 @@ fn fits_a_model(workloads: &[Workload]) -> Result<(), LabError> {
 }
 
 impl ExperimentPlan {
+    /// Refuses what isn't there, or can't be measured so: before it is said how long it takes.
+    fn drives_suit(&self) -> Result<(), LabError> {
+        if self.targets.iter().any(Target::is_made_here) {
+            Rig::must_suit(&self.drive, self.rig_span(), self.destroy_data, self.only_reads_drive())?;
+        }
+        if self.targets.contains(&Target::Hardware(None)) && !matches!(self.drive, Drive::Model(_)) {
+            return Err(no_hardware());
+        }
+        for at in self.targets.iter().filter_map(Target::path) {
+            let meta = at.metadata().map_err(|e| LabError::system("open", at, e))?;
+            if !self.reads_only || meta.is_dir() {
+                Rig::must_suit(&at.into(), self.span_bytes, self.destroy_data, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes that the drive holds for a volume's data.
+    pub(crate) fn rig_span(&self) -> u64 {
+        self.span_bytes + if self.others.is_empty() { 0 } else { OTHERS_MARGIN }
+    }
+
     /// Whether the drive's bytes are read as they lie there, and none is written: a folder takes a file of the test's own,
     /// and what other programs attach is made first.
     pub(crate) fn only_reads_drive(&self) -> bool {

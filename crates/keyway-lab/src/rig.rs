@@ -123,7 +123,31 @@ impl Rig {
         }
     }
 
-    fn model(name: &str, span: u64) -> Result<Self, LabError> {
+    /// Looks whether a drive can be set up so, before anybody is told of it or asked about it. Nothing is touched; what is to be
+    /// `only_read` others may use meanwhile.
+    ///
+    /// # Errors
+    /// As [`Rig::open`], but for what shows when it is written.
+    pub(crate) fn must_suit(
+        drive: &Drive,
+        span: u64,
+        destroy: bool,
+        only_read: bool,
+    ) -> Result<(), LabError> {
+        match drive {
+            Drive::Model(name) => Self::model_of(name, span).map(drop),
+            Drive::Path(path) if only_read => Self::to_read(path, span).map(drop),
+            Drive::Path(path) => match Self::is_folder(path, destroy)? {
+                true => Ok(()),
+                false => {
+                    let store = FileStore::open(path, OpenMode::ReadOnly, Caching::Buffered);
+                    must_hold(path, store.map_err(|e| refusal(path, e))?.size(), span + MARGIN)
+                }
+            },
+        }
+    }
+
+    fn model_of(name: &str, span: u64) -> Result<DriveModel, LabError> {
         let model = calibration::model(name).map_err(|e| {
             let LabError::NoSuchModel(_) = e else { return e };
             let all: Vec<String> =
@@ -134,6 +158,30 @@ impl Rig {
             let what = model.title.clone();
             return Err(LabError::TooSmall { what, present: model.capacity_bytes, needed: span + MARGIN });
         }
+        Ok(model)
+    }
+
+    /// Whether a path is a folder, in which a file is made; else it is a file or device that may be overwritten.
+    fn is_folder(path: &Path, destroy: bool) -> Result<bool, LabError> {
+        let meta = path.metadata().map_err(|e| LabError::io("open", path, e))?;
+        let (kind, name) = (meta.file_type(), path.display().to_string());
+        if meta.is_dir() {
+            return Ok(true);
+        }
+        if !kind.is_file() && !kind.is_block_device() {
+            return Err(LabError::Unsuited(format!(
+                "{name} is neither a folder nor a file nor a block device"
+            )));
+        }
+        let uses = keyway_sys::uses(path).map_err(|e| LabError::io("look at", path, e))?;
+        if let Some(first) = uses.first() {
+            return Err(LabError::InUse { what: name, how: first.to_string() });
+        }
+        if destroy { Ok(false) } else { Err(LabError::WouldDestroy { what: name }) }
+    }
+
+    fn model(name: &str, span: u64) -> Result<Self, LabError> {
+        let model = Self::model_of(name, span)?;
         let window = MODEL_WINDOW.min((span + MARGIN).next_power_of_two());
         let bytes = Arc::new(SparseStore::new(model.capacity_bytes, model.sector_bytes).folded(window));
         // Memory that was never touched costs a page fault at its first write, which is no drive's.
@@ -162,33 +210,17 @@ impl Rig {
     }
 
     fn at(path: &Path, span: u64, destroy: bool, stop: &AtomicBool) -> Result<Self, LabError> {
-        let meta = path.metadata().map_err(|e| LabError::io("open", path, e))?;
-        let kind = meta.file_type();
         let needed = span + MARGIN;
         let name = path.display().to_string();
-        if meta.is_dir() {
+        if Self::is_folder(path, destroy)? {
             let scratch = path.join(format!(".keyway-lab-{}", std::process::id()));
             let rig = Self::scratch(scratch, needed)?;
             rig.prepare(needed, stop)?;
             return Ok(rig);
         }
-        if !kind.is_file() && !kind.is_block_device() {
-            return Err(LabError::Unsuited(format!(
-                "{name} is neither a folder nor a file nor a block device"
-            )));
-        }
-        let uses = keyway_sys::uses(path).map_err(|e| LabError::io("look at", path, e))?;
-        if let Some(first) = uses.first() {
-            return Err(LabError::InUse { what: name, how: first.to_string() });
-        }
-        if !destroy {
-            return Err(LabError::WouldDestroy { what: name });
-        }
         let store =
             FileStore::open(path, OpenMode::ReadWrite, Caching::Direct).map_err(|e| refusal(path, e))?;
-        if store.size() < needed {
-            return Err(LabError::TooSmall { what: name, present: store.size(), needed });
-        }
+        must_hold(path, store.size(), needed)?;
         let title = drive_title(path).unwrap_or(name);
         let file = Some(path.to_owned());
         let direct = store.is_direct();
@@ -214,10 +246,8 @@ impl Rig {
     /// It is too small, or can't be read.
     pub(crate) fn to_read(path: &Path, span: u64) -> Result<Self, LabError> {
         let store = FileStore::open(path, OpenMode::ReadOnly, Caching::Direct)?;
-        let (what, needed) = (path.display().to_string(), span + MARGIN);
-        if store.size() < needed {
-            return Err(LabError::TooSmall { what, present: store.size(), needed });
-        }
+        let what = path.display().to_string();
+        must_hold(path, store.size(), span + MARGIN)?;
         let headers = Arc::new(SparseStore::new(store.size(), store.sector_bytes()));
         Ok(Self {
             direct: store.is_direct(),
@@ -431,6 +461,11 @@ impl Drop for Scratch {
 /// Whether a file answers for parts of it without looking; 512 is stat(2)'s unit.
 pub(crate) fn has_holes(meta: &Metadata) -> bool {
     meta.is_file() && meta.blocks().saturating_mul(512) < meta.len()
+}
+
+fn must_hold(path: &Path, present: u64, needed: u64) -> Result<(), LabError> {
+    let what = || path.display().to_string();
+    if present < needed { Err(LabError::TooSmall { what: what(), present, needed }) } else { Ok(()) }
 }
 
 fn refusal(path: &Path, error: keyway_store::StoreError) -> LabError {

@@ -40,9 +40,6 @@ pub(crate) struct Setup {
     rigs: Vec<Rig>,
 }
 
-/// Beside the span, for the headers of other programs: LUKS takes 16 MiB.
-const OTHERS_MARGIN: u64 = 32 << 20;
-
 /// A volume on its way to the user.
 enum Attached {
     Fuse(FuseMount),
@@ -111,7 +108,7 @@ impl Setup {
             rigs: Vec::new(),
         };
         if plan.targets.iter().any(Target::is_made_here) {
-            let span = plan.span_bytes + if plan.others.is_empty() { 0 } else { OTHERS_MARGIN };
+            let span = plan.rig_span();
             let mut rig = match &plan.drive {
                 Drive::Path(path) if plan.only_reads_drive() => Rig::to_read(path, span)?,
                 drive => Rig::open(drive, span, plan.destroy_data, stop)?,
@@ -182,8 +179,7 @@ impl Setup {
             None => None,
         };
         let Some(((subject, drive), timed)) = made else {
-            let why = "only a modelled drive is made to encrypt by itself here; name the unlocked drive";
-            return Err(LabError::Target("hardware".into(), why.into()));
+            return Err(no_hardware());
         };
         let model = Some(drive);
         self.entrants.push(Entrant { model, timed, ..Entrant::new(target.to_string(), subject) });
@@ -300,6 +296,12 @@ impl Setup {
 /// How long a slow drive takes to be written so far: 20 MB/s.
 fn filling(bytes: u64) -> Duration {
     Duration::from_millis(bytes / 20_000)
+}
+
+/// A drive that encrypts by itself is there, or it is a model.
+pub(crate) fn no_hardware() -> LabError {
+    let why = "only a modelled drive is made to encrypt by itself here; name the unlocked drive";
+    LabError::Target("hardware".into(), why.into())
 }
 
 /// A file or device with what it holds: nothing of it is written before it is measured.

@@ -10,6 +10,7 @@ use crate::unlock::UnlockArguments;
 use keyway_engine::Access;
 use keyway_fs::Container;
 use keyway_store::{Caching, FileStore, OpenMode, Store, size};
+use keyway_volume::bitlocker::{self, Method};
 use serde::Serialize;
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
@@ -55,11 +56,14 @@ pub struct EncryptedDevice {
     pub with: EncryptedWith,
     /// The same in words, and what else is known.
     pub words: String,
+    /// Of a BitLocker volume the cipher, where its metadata says so.
+    #[serde(skip)]
+    pub method: Option<Method>,
 }
 
 impl EncryptedDevice {
     fn new(device: &Path, with: EncryptedWith, words: impl Into<String>) -> Self {
-        Self { device: device.to_owned(), size_bytes: None, with, words: words.into() }
+        Self { device: device.to_owned(), size_bytes: None, with, words: words.into(), method: None }
     }
 
     /// For a table: the device, its size, and with what.
@@ -221,7 +225,9 @@ fn on_store(path: &Path, store: &dyn Store) -> Result<EncryptedDevice, Error> {
         }
         Lying::Other(_) => plain("not encrypted, as far as is seen: no file system that is known".to_owned()),
     };
-    Ok(EncryptedDevice::new(path, with, words))
+    let seen = if with == With::BitLocker { bitlocker::look(store).ok() } else { None };
+    let method = seen.map(|seen| seen.info.cipher);
+    Ok(EncryptedDevice { method, ..EncryptedDevice::new(path, with, words) })
 }
 
 #[cfg(test)]

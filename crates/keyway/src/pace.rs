@@ -9,6 +9,7 @@ use crate::progress::{KeySearch, Note};
 use crate::settled::Settled;
 use crate::shown::line;
 use crate::told::{duration, said_in};
+use keyway_attach::path_text::value as in_json;
 use keyway_error::enum_table;
 use keyway_store::size;
 use serde_json::{Value, json};
@@ -51,6 +52,10 @@ impl PaceStyle {
 /// The speed is that of so many last seconds.
 const WINDOW: usize = 30;
 
+/// What was over so soon, as was told, and isn't after so long, is told nothing more of: nobody knows what it waits for.
+const SOON: Duration = Duration::from_secs(2);
+const BELIEVED: Duration = Duration::from_secs(3);
+
 /// The widest bar, in columns.
 const WIDEST: usize = 40;
 
@@ -69,6 +74,8 @@ pub struct Pace {
     in_parts: bool,
     /// The largest part of planned work that was told: what is told goes forward only.
     furthest: f64,
+    /// Since when it should be over soon.
+    soon: Option<Instant>,
 }
 
 /// How far it is.
@@ -84,8 +91,8 @@ impl Pace {
     /// Work that has that name, told so.
     pub fn new(style: PaceStyle, label: &str) -> Self {
         let (points, settled) = (VecDeque::new(), Settled::default());
-        let (planned, in_parts, furthest) = (None, false, 0.0);
-        Self { style, label: line(label), told: None, points, settled, planned, in_parts, furthest }
+        let (planned, in_parts, furthest, soon) = (None, false, 0.0, None);
+        Self { style, label: line(label), told: None, points, settled, planned, in_parts, furthest, soon }
     }
 
     /// The same, of work that knows how long it takes.
@@ -112,6 +119,7 @@ impl Pace {
             .then(|| since.1 as f64 / since.0.as_secs_f64());
         let rest = |speed: f64| Duration::try_from_secs_f64(total.saturating_sub(done) as f64 / speed).ok();
         let left = self.settled.left(now, (done, total), per_second.and_then(rest));
+        let left = self.believed(now, left);
         if !self.is_time(now) {
             return None;
         }
@@ -153,6 +161,7 @@ impl Pace {
             Some(None) if self.in_parts => None,
             _ => counted,
         };
+        let left = self.believed(now, left);
         if self.style == PaceStyle::None || !self.is_time(now) {
             return None;
         }
@@ -174,16 +183,33 @@ impl Pace {
         let (first, last) = (self.points.front()?, self.points.back()?);
         let done = last.1.checked_sub(first.1).filter(|done| *done > 0)?;
         let one = last.0.saturating_duration_since(first.0).div_f64(done as f64);
-        let passed = now.saturating_duration_since(last.0).min(one);
-        Some(one.mul_f64(steps as f64).saturating_sub(passed))
+        let passed = now.saturating_duration_since(last.0);
+        match passed > one {
+            // How long the one takes that should be over, nobody knows; the others are as they were.
+            true => {
+                steps.checked_sub(1).filter(|others| *others > 0).map(|others| one.mul_f64(others as f64))
+            }
+            false => Some(one.mul_f64(steps as f64).saturating_sub(passed)),
+        }
+    }
+
+    /// What is left, unless it was nearly nothing for a while.
+    fn believed(&mut self, now: Instant, left: Option<Duration>) -> Option<Duration> {
+        if left.is_none_or(|left| left >= SOON) {
+            self.soon = None;
+            return left;
+        }
+        let since = *self.soon.get_or_insert(now);
+        left.filter(|_| now.saturating_duration_since(since) < BELIEVED)
     }
 
     /// The search for a key is so far; the rest as with [`Pace::at`].
     pub fn searching(&mut self, now: Instant, search: &KeySearch, columns: usize) -> Option<String> {
+        let left = self.believed(now, Some(search.left));
         if self.style == PaceStyle::None || !self.is_time(now) {
             return None;
         }
-        let reached = Reached { part: search.done, bytes: None, per_second: None, left: Some(search.left) };
+        let reached = Reached { part: search.done, bytes: None, per_second: None, left };
         Some(self.told(reached, json!({"combinations": search.combinations}), columns))
     }
 
@@ -333,11 +359,18 @@ pub fn long_search(catalogue: &str, search: &KeySearch) -> Option<String> {
     (seconds >= LONG).then(|| said_in(catalogue, "searching key", &facts))
 }
 
-/// What a front says of other spellings of a password; nothing of another note.
+/// What a front says of other spellings of a password, and of a file system that could be larger; nothing of another note.
 pub fn spelling(catalogue: &str, note: &Note<'_>) -> Option<String> {
     match note {
         Note::HasMetadata => Some(said_in(catalogue, "metadata seen", &Value::Null)),
         Note::Variants(count) => Some(said_in(catalogue, "variants tried", &json!({ "count": count }))),
+        Note::StaysSmaller { path, kind, bytes } => {
+            // In its sandbox nobody looks at a path any more.
+            let sudo = if path.starts_with("/dev") { "sudo " } else { "" };
+            let facts = json!({"path": in_json(path), "kind": kind.to_string(), "filesystem": kind.name(),
+                "bytes": bytes, "sudo": sudo});
+            Some(said_in(catalogue, "conversion stays smaller", &facts))
+        }
         Note::OpenedAs(variant) => {
             Some(said_in(catalogue, &format!("variant {}", variant.word()), &Value::Null))
         }
@@ -484,6 +517,36 @@ mod tests {
             (0..=40).map(|second| told(&mut bench, second, (second / 10, 4)).1).collect::<Vec<_>>();
         let told: Vec<u64> = left.into_iter().flatten().collect();
         assert!(told.len() > 20 && told.is_sorted_by(|one, next| one >= next), "{told:?}");
+    }
+
+    /// What should be over in a second, and isn't, is told no end of: bytes, turns and searches.
+    #[test]
+    fn a_second_that_is_left_for_long_is_not_told() {
+        let begun = Instant::now();
+        let at = |second: u64| begun + Duration::from_secs(second);
+        let seconds = |told: Option<String>| {
+            let told: Value = serde_json::from_str(&told.expect("told")).expect("an object");
+            told["seconds_left"].as_u64()
+        };
+        // As fast as ever, and then hardly at all.
+        let mut bytes = Pace::new(PaceStyle::Json, "copying");
+        let left: Vec<_> = (0..=40)
+            .map(|s| seconds(bytes.at(at(s), if s < 10 { s * 1000 } else { 9900 + s }, 10_000, 80)))
+            .collect();
+        assert_eq!(left[5], Some(5), "{left:?}");
+        assert!(left[14..38].iter().all(Option::is_none), "{left:?}");
+        // As slow as it is now, it takes a minute.
+        assert_eq!(left[40], Some(60), "{left:?}");
+        let mut turns = Pace::new(PaceStyle::Json, "aes");
+        let left: Vec<_> =
+            (0..=40).map(|s| seconds(turns.counted(at(s), "aes", ((s / 5).min(3), 4), 80))).collect();
+        assert!(left[14] > Some(0) && left[21..].iter().all(Option::is_none), "{left:?}");
+        let mut search = Pace::new(PaceStyle::Json, "looking");
+        let nothing_left = KeySearch { done: 0.1, ..KeySearch::default() };
+        let left: Vec<_> = (0..=9).map(|s| seconds(search.searching(at(s), &nothing_left, 80))).collect();
+        assert!(left[0] == Some(0) && left[3..].iter().all(Option::is_none), "{left:?}");
+        let more = KeySearch { left: Duration::from_secs(30), ..nothing_left };
+        assert_eq!(seconds(search.searching(at(10), &more, 80)), Some(30));
     }
 
     #[test]

@@ -114,6 +114,15 @@ pub enum Note<'a> {
     Weak(Weakness),
     /// Some clusters of the file system stay marked as bad ones.
     BadClusters(&'a ConvertError),
+    /// The file system of a volume that was decrypted ends so many bytes before its file or device does: there the headers were.
+    StaysSmaller {
+        /// The file or device.
+        path: &'a Path,
+        /// Which file system.
+        kind: FileSystemKind,
+        /// How many bytes.
+        bytes: u64,
+    },
 }
 
 /// Tells that a password which is set now is easily guessed, where it is.

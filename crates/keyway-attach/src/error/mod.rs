@@ -144,6 +144,15 @@ pub enum AttachError {
         /// What would help.
         advice: Advice,
     },
+    /// FUSE is there, and nothing is mounted by it: the kernel or its helper says why.
+    #[error("could not {doing}: {source}")]
+    NoFuse {
+        /// What was being done.
+        doing: String,
+        /// The reason.
+        #[source]
+        source: io::Error,
+    },
     /// The volume's file system could not be mounted.
     #[error("the volume holds {found}, and it could not be mounted at {at}: {source}")]
     Mount {
@@ -353,6 +362,7 @@ explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | 
     Self::MountedThere { other, .. } => [Busy InUse, UnmountIt { path: other.clone() }; other],
     Self::NotPermitted { advice, .. } => [NotPermitted Machine, (advice.clone())],
     Self::Missing { advice, .. } => [Missing Machine, (advice.clone())],
+    Self::NoFuse { .. } => [NotPermitted Machine, AskDoctorOrNbd],
     Self::Mount { .. } => [Mount Machine, LookInside],
     Self::EndsTooSoon { claims, .. } => [DamagedFilesystem Contents, CopyAllOfIt { bytes: *claims }],
     Self::Unmountable { found, .. } => [DamagedFilesystem Contents, (checked(found))],

@@ -76,7 +76,7 @@ fn connect_as_root(at: &Path, what: Show) -> Result<OwnedFd, AttachError> {
             Errno::NODEV => {
                 AttachError::Missing { what: "the kernel's FUSE".into(), advice: Advice::LoadFuse }
             }
-            e => AttachError::io(format!("mount FUSE at {}", at.display()), e),
+            e => AttachError::NoFuse { doing: format!("mount FUSE at {}", at.display()), source: e.into() },
         }
     })?;
     Ok(fuse.into())
@@ -110,7 +110,7 @@ fn connect_as_user(at: &Path, what: Show) -> Result<OwnedFd, AttachError> {
     let done = helper.wait_with_output().map_err(fail)?;
     if !done.status.success() {
         let said = String::from_utf8_lossy(&done.stderr);
-        return Err(fail(io::Error::other(said.trim().to_owned())));
+        return Err(AttachError::NoFuse { doing: doing(), source: io::Error::other(said.trim().to_owned()) });
     }
     received
         .map_err(fail)?

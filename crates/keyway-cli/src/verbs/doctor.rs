@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         return out.result(&json!({"encrypted": found, "costs": costs}), words);
     }
     let (here, encrypted) = (Capabilities::look(), encrypted::on_this_machine());
-    let costs = drive_cost::known(encrypted.iter().map(|one| one.device.as_path()));
+    let costs = drive_cost::known_here(encrypted.iter().map(|one| one.device.as_path()));
     let document = Document { because: because(here.attachment), here, encrypted, costs };
     let words = || {
         let Document { here, because, encrypted, costs } = &document;

@@ -18,7 +18,7 @@ const NOT_SHOWN: &[(&str, &str)] = &[
     ("shrink-inside", "bytes"),
     ("shrink-file-system", "bytes"),
     ("cant-shrink-so-grow-file", "bytes"),
-    ("cant-shrink-so-grow-partition", "bytes"),
+    ("copy-to-new-volume", "is_file"),
     ("larger-size-or-room", "bytes"),
     ("larger-size-or-room", "most"),
     ("copy-to-smaller", "bytes"),

@@ -108,6 +108,20 @@ pub enum FilesError {
         /// Bytes that were to be written.
         wanted: u64,
     },
+    /// It would not fit if there were nothing else.
+    #[error("the file system has room for {} in all, and {} are to be written", words(*most), words(*wanted))]
+    LargerThanAll {
+        /// Bytes that it can hold.
+        most: u64,
+        /// Bytes that were to be written.
+        wanted: u64,
+    },
+    /// A file that is larger than this kind of file system can have one.
+    #[error("no file in FAT has 4 GiB or more, and {} are to be written", words(*wanted))]
+    LargerThanFatHas {
+        /// Bytes of this one.
+        wanted: u64,
+    },
     /// It does not fit before a hidden volume that is protected.
     #[error("there is room for {} before the hidden volume, and {} are to be written", words(*free), words(*wanted))]
     NoRoomBeforeHidden {
@@ -223,6 +237,8 @@ explain! { FilesError, through Store {
     Self::OtherKind(path) => [Exists State, ChooseAnotherName; path],
     Self::IsTheVolume(path) => [Exists State, OtherPath; path],
     Self::IsOpen(path) => [InUse InUse, OtherPath; path],
+    Self::LargerThanAll { .. } => [NoSpace State, PutLessOrLargerVolume],
+    Self::LargerThanFatHas { .. } => [NoSpace State, SplitOrExFat],
     Self::NoRoomForBoth { .. } => [NoSpace State, RemoveOldFirst],
     Self::NoRoomBeforeHidden { .. } => [HiddenVolume State, RemoveSomething],
     Self::NoRoom { .. } | Self::NoRoomForFiles { .. } => [NoSpace State, RemoveSomething],
@@ -232,6 +248,11 @@ explain! { FilesError, through Store {
 } }
 
 impl FilesError {
+    /// That there is no room for so many bytes: now, or at all.
+    pub(crate) fn no_room(free: u64, wanted: u64, most: u64) -> Self {
+        if wanted > most { Self::LargerThanAll { most, wanted } } else { Self::NoRoom { free, wanted } }
+    }
+
     /// What checks an NTFS: Windows.
     pub const CHKDSK: &'static str = "chkdsk";
 

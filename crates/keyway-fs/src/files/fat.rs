@@ -274,7 +274,7 @@ pub(crate) fn must_fit(window: Window, entries: &[NewEntry<'_>]) -> Result<(), F
         // A folder has a cluster at least, with two entries for itself; one that is there may grow.
         let len = new.len.unwrap_or(cluster);
         if len > LARGEST {
-            return Err(FilesError::NoRoom { free: free.min(LARGEST), wanted: len });
+            return Err(FilesError::LargerThanFatHas { wanted: len });
         }
         // A name takes 32 bytes, and as many for every 13 units of a long one, of its folder's clusters.
         let name = new.path.last().map_or(0, |name| name.to_string_lossy().encode_utf16().count() as u64);
@@ -283,7 +283,8 @@ pub(crate) fn must_fit(window: Window, entries: &[NewEntry<'_>]) -> Result<(), F
     }
     // The folder that all goes to may grow, too.
     if wanted.saturating_add(cluster) > free {
-        return Err(FilesError::NoRoom { free: free.saturating_sub(cluster), wanted });
+        let all = u64::from(stats.total_clusters()) * cluster;
+        return Err(FilesError::no_room(free.saturating_sub(cluster), wanted, all));
     }
     Ok(())
 }
@@ -374,8 +375,11 @@ fn put_into(
     let cluster = u64::from(stats.cluster_size());
     let free = u64::from(stats.free_clusters()) * cluster;
     // One more cluster for the folder, where its own are full.
-    if len > LARGEST || len.next_multiple_of(cluster) + cluster > free {
-        return Err(FilesError::NoRoom { free: free.saturating_sub(cluster).min(LARGEST), wanted: len });
+    if len > LARGEST {
+        return Err(FilesError::LargerThanFatHas { wanted: len });
+    }
+    if len.next_multiple_of(cluster) + cluster > free {
+        return Err(FilesError::NoRoom { free: free.saturating_sub(cluster), wanted: len });
     }
     if old {
         folder.remove(name).map_err(failed)?;

@@ -44,6 +44,42 @@ pub(super) fn least_of(path: &Path, said: &str) -> Option<u64> {
     blocks.checked_mul(block_bytes(&superblock)?)
 }
 
+/// The bytes of the file system on `path`, by its superblock.
+pub(super) fn bytes_of(path: &Path) -> io::Result<Option<u64>> {
+    let mut superblock = [0; 1024];
+    File::open(path)?.read_exact_at(&mut superblock, 1024)?;
+    let word = |at| number::<4>(&superblock, at);
+    let wide = word(0x60).is_some_and(|features| features & 0x80 != 0);
+    let high = if wide { word(0x150).unwrap_or_default() } else { 0 };
+    Ok(word(0x4).and_then(|low| (high << 32 | low).checked_mul(block_bytes(&superblock)?)))
+}
+
+/// What a step is at least, and what all are multiples of.
+const LEAST_STEP: u64 = 1 << 20;
+const PAGE: u64 = 4096;
+/// How often it is tried: what is left is halved each time, and each try moves what lies behind its end.
+const TRIES: usize = 12;
+
+/// From `before` down to `to` bytes, at once if not `tried` before, and in smaller steps where that fails: what is moved wants
+/// room in one piece, and where less is moved at a time there often is one. `step` makes one, and says whether it came to be. The bytes
+/// that were reached.
+pub(super) fn in_steps<E>(
+    before: u64,
+    to: u64,
+    tried: bool,
+    mut step: impl FnMut(u64) -> Result<bool, E>,
+) -> Result<u64, E> {
+    let between = |now: u64, next: u64| next + now.saturating_sub(next) / 2 / PAGE * PAGE;
+    let (mut now, mut next) = (before, if tried { between(before, to) } else { to });
+    for _ in 0..TRIES {
+        if now <= to || next != to && now.saturating_sub(next) < LEAST_STEP {
+            break;
+        }
+        (now, next) = if step(next)? { (next, to) } else { (now, between(now, next)) };
+    }
+    Ok(now)
+}
+
 fn block_bytes(superblock: &[u8]) -> Option<u64> {
     1024u64.checked_shl(u32::try_from(number::<4>(superblock, 0x18)?).ok().filter(|by| *by <= 6)?)
 }
@@ -102,7 +138,43 @@ fn powers_within(first: u64, end: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{fits, powers_within};
+    use super::{LEAST_STEP, TRIES, bytes_of, fits, in_steps, powers_within};
+
+    #[test]
+    fn what_can_not_be_had_at_once_is_had_in_steps() {
+        let mib = |n: u64| n << 20;
+        let reached = |tried, can: &dyn Fn(u64, u64) -> bool| {
+            let (mut now, mut steps) = (mib(220), Vec::new());
+            let done = in_steps(now, mib(60), tried, |to| {
+                steps.push(to);
+                let done = can(now, to);
+                now = if done { to } else { now };
+                Ok::<_, ()>(done)
+            });
+            assert_eq!(done, Ok(now), "{steps:?}");
+            assert!(steps.len() <= TRIES && steps.iter().all(|to| to % 4096 == 0), "{steps:?}");
+            (now, steps)
+        };
+        assert_eq!(reached(false, &|_, _| true), (mib(60), vec![mib(60)]));
+        assert_eq!(reached(true, &|_, _| true), (mib(60), vec![mib(140), mib(60)]));
+        let at_most = |most| move |now: u64, to: u64| now - to <= mib(most);
+        assert_eq!(reached(false, &at_most(100)).1, [mib(60), mib(140), mib(60)]);
+        assert_eq!(reached(false, &at_most(50)).0, mib(60));
+        // Never below what there is room for, and as near as that goes.
+        let (least, steps) = reached(false, &|_, to| to >= mib(70));
+        assert!((mib(70)..mib(71) + LEAST_STEP).contains(&least), "{least}: {steps:?}");
+        assert_eq!(reached(false, &|_, _| false).0, mib(220));
+        assert_eq!(in_steps(mib(2), mib(1), false, |_| Err(7)), Err(7));
+    }
+
+    #[test]
+    fn the_bytes_are_those_that_the_superblock_counts() {
+        let image = tempfile::NamedTempFile::new().expect("temp");
+        let mut all = vec![0; 1024];
+        all.extend(superblock(204_800, 100, 1976, 10));
+        std::fs::write(image.path(), all).expect("written");
+        assert_eq!(bytes_of(image.path()).expect("read"), Some(204_800 << 10));
+    }
 
     #[test]
     fn the_groups_with_copies_are_those_that_the_kernel_names() {

@@ -60,7 +60,10 @@ fn what_can_not_be_put_leaves_nothing_behind() {
     fs::create_dir(from.path().join("folder")).unwrap();
     let Some(image) = image(kind, folder.path(), from.path()) else { return };
     let before = fs::read(&image).unwrap();
-    let too_large = noise(41 << 20, 1);
+    let larger_than_all = put(&image, "/large", &noise(41 << 20, 1), true);
+    let Err(FilesError::LargerThanAll { most, .. }) = larger_than_all else { panic!("{larger_than_all:?}") };
+    assert!((39 << 20..40 << 20).contains(&most), "{most}: of 40 MiB some are tables");
+    let too_large = noise(most as usize - 4096, 1);
     assert!(matches!(put(&image, "/large", &too_large, false), Err(FilesError::NoRoom { .. })));
     assert!(matches!(put(&image, "/file", &too_large, true), Err(FilesError::NoRoomForBoth { .. })));
     assert!(matches!(put(&image, "/a:b", b"x", false), Err(FilesError::BadName(_))));
@@ -145,16 +148,16 @@ fn what_stands_against_one_of_many_is_found_before_the_first() {
     assert!(matches!(check(&[("/b", None), ("/b/c?", Some(1))], false), Err(FilesError::BadName(_))));
     assert!(matches!(check(&[("/b/c", Some(1))], false), Err(FilesError::NotFound(_))));
     let halves = [("/a", Some(25 << 20)), ("/b", Some(25 << 20))];
-    assert!(matches!(check(&halves, false), Err(FilesError::NoRoom { .. })));
+    assert!(matches!(check(&halves, false), Err(FilesError::LargerThanAll { .. })));
     let many = |folder: &str, count| {
         let names: Vec<_> = (0..count).map(|n| format!("{folder}/a name of thirty letters {n:05}")).collect();
         check(&names.iter().map(|name| (name.as_str(), Some(1))).collect::<Vec<_>>(), false)
     };
-    assert!(matches!(many("/folder", 50_000), Err(FilesError::NoRoom { .. })), "a cluster each");
+    assert!(matches!(many("/folder", 50_000), Err(FilesError::LargerThanAll { .. })), "a cluster each");
     assert!(matches!(many("", 200), Err(FilesError::RootFull { .. })), "four entries each");
     many("/folder", 200).unwrap();
     let far = [("/a", Some(5u64 << 30))];
-    assert!(matches!(check(&far, false), Err(FilesError::NoRoom { .. })));
+    assert!(matches!(check(&far, false), Err(FilesError::LargerThanFatHas { .. })), "whatever is removed");
 }
 
 #[test]

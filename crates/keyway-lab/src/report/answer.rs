@@ -8,6 +8,26 @@ use std::collections::BTreeMap;
 
 /// At most five sentences or pairs of them, for a person who reads nothing else; empty where nothing was compared.
 pub fn answer(document: &Document) -> Vec<String> {
+    lines(document, choice)
+}
+
+/// The same of a drive that is encrypted already, as `already` says: nobody chooses to encrypt it any more. What it has was
+/// measured itself where `is_its_own`, and else something like it.
+pub fn answer_of_encrypted(document: &Document, already: &str, is_its_own: bool) -> Vec<String> {
+    lines(document, |sides| {
+        let worst = sides.iter().map(Side::worst).fold(0.0, f64::max);
+        match () {
+            () if !is_its_own => format!("{already}."),
+            () if !sides.iter().any(Side::is_decided) => {
+                format!("{already}: what that costs is not decided yet.")
+            }
+            () if worst == 0.0 => format!("{already}: nothing that was decided is slower for it."),
+            () => format!("{already}: decrypted, it would be faster by what is told here."),
+        }
+    })
+}
+
+fn lines(document: &Document, choice: impl FnOnce(&[Side<'_>]) -> String) -> Vec<String> {
     let sides = sides(document);
     let mut lines: Vec<String> = match &*sides {
         [] => return Vec::new(),
@@ -60,6 +80,11 @@ fn encrypted_baseline(sides: &[Side<'_>]) -> Vec<Comparison> {
 impl<'a> Side<'a> {
     fn with(&self, verdict: Verdict) -> impl Iterator<Item = &&'a Comparison> {
         self.rows.iter().filter(move |r| r.verdict == verdict)
+    }
+
+    /// Whether enough is decided to choose by.
+    fn is_decided(&self) -> bool {
+        self.with(Verdict::Undecided).count() * 2 <= self.rows.len()
     }
 
     /// The largest cost that is sure, in percent.
@@ -149,12 +174,11 @@ fn parts(document: &Document, sides: &[Side<'_>]) -> Option<String> {
 
 /// What follows for a choice; nothing is chosen by what is undecided, nor where hardly anything is decided.
 fn choice(sides: &[Side<'_>]) -> String {
-    let decided = |side: &&Side<'_>| side.with(Verdict::Undecided).count() * 2 <= side.rows.len();
     // An encrypted baseline comes last, and is what the others are held against.
     if !sides
         .iter()
         .filter(|side| side.rows.iter().all(|row| row.target != row.baseline))
-        .any(|s| decided(&s))
+        .any(Side::is_decided)
     {
         return "There is nothing to choose by yet.".to_owned();
     }

@@ -15,8 +15,8 @@ mod words;
 
 use crate::result::{Comparison, Document, Flag, Verdict};
 use crate::target::PathKind;
-pub use answer::answer;
 pub(crate) use answer::whole;
+pub use answer::{answer, answer_of_encrypted};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::collections::BTreeSet;
 pub use study::studies;

@@ -113,6 +113,25 @@ fn hardware_is_held_against_the_best_software() {
     assert!(answer(&document(vec![row("plain", "a", 1.0, Verdict::Equal)])).is_empty());
 }
 
+/// Whoever has encrypted a drive is not told to do so.
+#[test]
+fn of_what_is_encrypted_already_nothing_is_chosen() {
+    let told = |verdict, is_its_own| {
+        let rows = document(vec![row("bitlocker:aes-xts-128", "a", 0.9, verdict)]);
+        let told = answer_of_encrypted(&rows, "It is encrypted already", is_its_own);
+        assert_eq!(told.len(), answer(&rows).len(), "one line stands in the place of another");
+        assert!(told[0].starts_with("bitlocker:aes-xts-128"), "{told:?}");
+        told.get(1).cloned().expect("a second line")
+    };
+    let costs = "It is encrypted already: decrypted, it would be faster by what is told here.";
+    assert_eq!(told(Verdict::Costs, true), costs);
+    let equal = "It is encrypted already: nothing that was decided is slower for it.";
+    assert_eq!(told(Verdict::Equal, true), equal);
+    let open = "It is encrypted already: what that costs is not decided yet.";
+    assert_eq!(told(Verdict::Undecided, true), open);
+    assert_eq!(told(Verdict::Costs, false), "It is encrypted already.");
+}
+
 /// Never more than five lines, whatever was compared.
 #[test]
 fn five_lines_at_most() {

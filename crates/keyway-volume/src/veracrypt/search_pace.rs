@@ -112,12 +112,14 @@ const TELLING: f64 = 0.2;
 /// What is told after that time, with so many at work.
 pub(super) fn state(done: f64, all: f64, workers: usize, elapsed: Duration) -> KeySearch {
     let done = if all > 0.0 { (done / all).clamp(0.0, 1.0) } else { 0.0 };
-    let measured = Duration::try_from_secs_f64(all / workers.max(1) as f64).unwrap_or(Duration::MAX);
-    let whole = match done >= TELLING {
-        true => Duration::try_from_secs_f64(elapsed.as_secs_f64() / done).unwrap_or(Duration::MAX),
-        false => measured.max(elapsed),
+    let (measured, took) = (all / workers.max(1) as f64, elapsed.as_secs_f64());
+    // On a busy machine it takes longer than was measured: then what little is done tells more as well.
+    let left = match done >= TELLING || done > 0.0 && took > measured {
+        true => took / done - took,
+        false => measured * (1.0 - done),
     };
-    KeySearch { combinations: 0, done, left: whole.saturating_sub(elapsed), whole, one_hash: false }
+    let left = Duration::try_from_secs_f64(left.max(0.0)).unwrap_or(Duration::MAX);
+    KeySearch { combinations: 0, done, left, whole: elapsed.saturating_add(left), one_hash: false }
 }
 
 #[cfg(test)]
@@ -137,8 +139,13 @@ mod tests {
     #[test]
     fn what_was_measured_counts_until_enough_is_done() {
         let seconds = Duration::from_secs;
-        let early = state(1.0, 100.0, 2, seconds(1));
+        let early = state(2.0, 100.0, 2, seconds(1));
         assert_eq!((early.whole, early.left), (seconds(50), seconds(49)));
+        // Where hardly anything is done when it should be over, it isn't over in a moment.
+        let busy = state(10.0, 100.0, 2, seconds(60));
+        assert_eq!((busy.whole, busy.left), (seconds(600), seconds(540)));
+        assert_eq!(state(0.0, 100.0, 2, seconds(60)).left, seconds(50));
+        assert!(state(5.0, 100.0, 2, seconds(49)).left > seconds(47));
         // Half of it took twice as long as was measured.
         let later = state(50.0, 100.0, 2, seconds(50));
         assert_eq!((later.done, later.whole, later.left), (0.5, seconds(100), seconds(50)));

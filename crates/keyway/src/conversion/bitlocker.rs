@@ -13,7 +13,7 @@ use crate::progress::tell_weakness;
 use crate::under_way::ConversionRefusal;
 use crate::unlock::VolumeFormat;
 use keyway_convert::bitlocker::{self as convert, EncryptionRequest};
-use keyway_convert::{ConversionKind, ConvertError, FreeSpace, PlannedConversion};
+use keyway_convert::{ConversionKind, ConvertError, FreeSpace, PlannedConversion, veracrypt};
 use keyway_error::Advice;
 use keyway_fs::{FileSystemKind, FoundFileSystem};
 use keyway_store::{FileStore, Store};
@@ -67,8 +67,13 @@ fn room(
 ) -> Result<HeaderSpace, Error> {
     medium.must_hold_bitlocker()?;
     if fs.kind == FileSystemKind::Xfs {
-        let why = "XFS keeps its superblock where the conversion needs a few bytes";
-        return Err(request.said(ConvertError::Unsupported(why, Advice::MakeNewVolume)));
+        let why =
+            "XFS becomes no BitLocker volume in place: its own beginning lies where that needs some bytes";
+        // It can't be made smaller either, for VeraCrypt's headers.
+        let most = veracrypt::content_capacity(medium.size(), request.journal.is_none());
+        let (path, bytes) = (request.path.clone(), end_of(fs).saturating_sub(most));
+        let advice = Advice::CopyToNewVolume { is_file: path.is_file(), path, bytes };
+        return Err(request.said(ConvertError::Unsupported(why, advice)));
     }
     let size = medium.size();
     let (needed, most) = (end_of(fs), convert::content_capacity(size));

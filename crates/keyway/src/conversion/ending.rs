@@ -6,6 +6,8 @@ use crate::error::Error;
 use crate::progress::{Note, Progress};
 use crate::under_way::{ConversionError, JournalFile};
 use keyway_convert::{ConversionKind, ConvertError, PlannedConversion, Stopped};
+use keyway_fs::{FileSystemKind, FoundFileSystem};
+use keyway_store::Store;
 
 /// An error in the middle of a conversion.
 pub(super) fn interrupted(request: &ConversionRequest) -> impl Fn(ConvertError) -> Error + '_ {
@@ -32,6 +34,30 @@ pub(super) fn tell_of_kept(planned: &PlannedConversion, stopped: Stopped, progre
         && let Some(e) = plan.kept_bad()
     {
         progress.note(&Note::BadClusters(e));
+    }
+}
+
+/// Bytes behind a file system that are not worth making it larger; and of one that no tool makes larger.
+const SLACK: u64 = 64 << 10;
+const MUCH: u64 = 1 << 20;
+
+/// That the file system of a volume which was decrypted does not reach the end any more: whoever had it encrypted in place has
+/// made it smaller for that.
+pub(super) fn tell_of_room(
+    request: &ConversionRequest,
+    (planned, stopped): (&PlannedConversion, Stopped),
+    store: &dyn Store,
+    progress: &dyn Progress,
+) {
+    use FileSystemKind::{Btrfs, Ext, Ntfs, Xfs};
+    if (stopped, planned.kind()) != (Stopped::Done, ConversionKind::Decryption) {
+        return;
+    }
+    let Ok(Some(FoundFileSystem { kind, bytes, .. })) = FoundFileSystem::find(store) else { return };
+    let (left, can_grow) = (store.size().saturating_sub(bytes), matches!(kind, Btrfs | Ext | Ntfs | Xfs));
+    let worth_telling = if can_grow { SLACK } else { MUCH };
+    if left > worth_telling {
+        progress.note(&Note::StaysSmaller { path: &request.path, kind, bytes: left });
     }
 }
 

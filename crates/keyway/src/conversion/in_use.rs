@@ -1,7 +1,7 @@
 //! Conversions of volumes that stay in use: attached before they begin, and served while they go on.
 
 use super::confined;
-use super::ending::{forget, forget_new, interrupted, outcome, tell_of_kept};
+use super::ending::{forget, forget_new, interrupted, outcome, tell_of_kept, tell_of_room};
 use super::job::Prepared;
 use super::lost_sectors::LostList;
 use super::outcome::{ConversionOutcome, Made};
@@ -59,6 +59,7 @@ pub(super) fn carry_out(
         forget(journal, progress);
     }
     tell_of_kept(&planned, stopped, progress);
+    tell_of_room(request, (&planned, stopped), &*store, progress);
     if stopped == Stopped::Done && planned.kind() == ConversionKind::Decryption {
         progress.note(&Note::Decrypted);
     } else if !was_in_use {

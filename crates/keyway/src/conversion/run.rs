@@ -1,7 +1,7 @@
 //! A conversion that was looked at, and is carried out.
 
 use super::confined;
-use super::ending::{forget, forget_new, interrupted, outcome, tell_of_kept};
+use super::ending::{forget, forget_new, interrupted, outcome, tell_of_kept, tell_of_room};
 use super::examined::Examined;
 use super::free_room::may_begin;
 use super::in_use;
@@ -188,6 +188,7 @@ fn carry_out(
         forget(journal, progress);
     }
     tell_of_kept(&planned, stopped, progress);
+    tell_of_room(request, (&planned, stopped), &*store, progress);
     let done_now = if stopped == Stopped::Done { total_bytes } else { reached };
     let work = Work {
         total_bytes,

@@ -1,7 +1,7 @@
 //! A header put back, from a backup file or from the copy at the end of the volume.
 
 use super::family::family;
-use crate::error::{Error, Misuse};
+use crate::error::{Error, Explain, Fault, Misuse};
 use crate::locked::LockedVolume;
 use crate::log_file;
 use crate::medium;
@@ -184,7 +184,7 @@ impl RestorePlan<'_> {
                     Doing::Look => backup.may_restore(&store, &request, self.other_keys),
                     Doing::Write => backup.restore(&store, &request, self.other_keys),
                 };
-                restored.map_err(|e| volume.said(e))?;
+                restored.map_err(|e| self.said(e))?;
                 return Ok(Restored {
                     volume: self.volume.clone(),
                     hidden: None,
@@ -204,11 +204,22 @@ impl RestorePlan<'_> {
             Doing::Look => veracrypt::header_to_restore,
             Doing::Write => veracrypt::header_restore,
         };
-        let done = restore(&store, from, &request, guard).map_err(|e| volume.said(e))?;
+        let done = restore(&store, from, &request, guard).map_err(|e| self.said(e))?;
         let restored = done.places.into_iter().map(RestoredPart::Header).collect();
         // A device may well be larger than its volume.
         let ends_before = done.ends_before.filter(|_| volume.path.is_file());
         Ok(Restored { volume: self.volume.clone(), hidden: Some(done.hidden), restored, ends_before })
+    }
+}
+
+impl RestorePlan<'_> {
+    /// What a secret does not open is the backup's file, where there is one: the volume may have another secret by now.
+    fn said<E: Into<Error>>(&self, error: E) -> Error {
+        let error = error.into();
+        match &self.file {
+            Some(file) if error.explain().fault == Fault::Secret => error.at(file),
+            _ => self.locked.said(error),
+        }
     }
 }
 

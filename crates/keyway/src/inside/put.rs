@@ -3,7 +3,7 @@
 use super::mounted::{Mounted, must_be_writable};
 use super::trial::Trial;
 use super::{Asks, NotDone, about_files, absolute, in_json, is_none, no_path};
-use crate::error::{Error, Misuse, about};
+use crate::error::{Advice, Error, Explain, Misuse, about};
 use crate::locked::LockedVolume;
 use crate::log_file;
 use crate::progress::{Progress, Stage};
@@ -14,6 +14,7 @@ use keyway_fs::allocation::Allocation;
 use keyway_fs::files::{EntryKind, Existing, Files, FilesError, NewEntry, NewFile, must_be_clean, parse};
 use keyway_fs::{FileSystemKind, Superblock};
 use keyway_store::Caching;
+use keyway_volume::Info;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -61,6 +62,8 @@ pub struct PutTarget<'a> {
     progress: &'a dyn Progress,
     /// Bytes that are free before a hidden volume that is protected, as far as the file system's map tells.
     before_hidden: Option<u64>,
+    /// There may be a hidden volume in it.
+    may_be_outer: bool,
     /// What the volume's owner should know.
     pub warnings: Vec<String>,
 }
@@ -92,6 +95,7 @@ impl LockedVolume<'_> {
         let filesystem = Superblock::read(&device).ok().flatten().map(|found| found.kind);
         let about = |e: Error| e.at(&self.path);
         let before_hidden = free_before_hidden(&device);
+        let may_be_outer = matches!(&info, Info::VeraCrypt(info) if !info.hidden);
         let within = match filesystem {
             Some(other) if !matches!(other, FileSystemKind::Fat | FileSystemKind::ExFat) => {
                 must_be_writable(other).map_err(|e| about(e.into()))?;
@@ -108,7 +112,7 @@ impl LockedVolume<'_> {
                 Within::Ours(Box::new(files), trial)
             }
         };
-        Ok(PutTarget { volume: self.path.clone(), within, progress, before_hidden, warnings })
+        Ok(PutTarget { volume: self.path.clone(), within, progress, before_hidden, may_be_outer, warnings })
     }
 }
 
@@ -347,6 +351,11 @@ impl PutTarget<'_> {
     /// The volume can't be read; there is no such folder; there is one of that name, no room, or a file system that is only
     /// read.
     pub fn plan_put(&mut self, new: &NewFiles, to: &PutTo, how: PutHow) -> Result<PutPlan, Error> {
+        let may_be_outer = self.may_be_outer;
+        self.planned(new, to, how).map_err(|error| around_hidden(may_be_outer, error))
+    }
+
+    fn planned(&mut self, new: &NewFiles, to: &PutTo, how: PutHow) -> Result<PutPlan, Error> {
         let PutTo { path: to, asks, also_here } = to;
         let is_folder = self.kind_of(to)? == Some(EntryKind::Folder);
         if let (false, Some((here, is_folder))) = (is_folder, also_here) {
@@ -424,19 +433,31 @@ impl PutTarget<'_> {
     /// # Errors
     /// A file can't be read, or the volume can't be written.
     pub fn put(self, plan: &PutPlan, new: &NewFiles) -> Result<(), Error> {
-        let path = &self.volume;
+        let (path, may_be_outer) = (&self.volume, self.may_be_outer);
         log_file::step(
             "put",
             path,
-            || match self.within {
-                Within::Mounted(mut mounted) => {
-                    let done = into_mounted(&mut mounted, plan, new, self.progress);
-                    mounted.end(path, done)
+            || {
+                match self.within {
+                    Within::Mounted(mut mounted) => {
+                        let done = into_mounted(&mut mounted, plan, new, self.progress);
+                        mounted.end(path, done)
+                    }
+                    Within::Ours(files, trial) => into_ours(*files, trial, plan, new, self.progress),
                 }
-                Within::Ours(files, trial) => into_ours(*files, trial, plan, new, self.progress),
+                .map_err(|error| around_hidden(may_be_outer, error))
             },
             |()| format!("{} files, {} bytes", plan.files, plan.bytes),
         )
+    }
+}
+
+/// Who opens a volume to remove something from it writes to it, and perhaps around a hidden one.
+fn around_hidden(may_be_outer: bool, error: Error) -> Error {
+    let removes = |advice: &Advice| matches!(advice, Advice::RemoveSomething | Advice::RemoveOldFirst);
+    match may_be_outer && error.advice().iter().any(removes) {
+        true => error.leaving(Advice::ProtectMeanwhile),
+        false => error,
     }
 }
 

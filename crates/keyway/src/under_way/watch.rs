@@ -164,7 +164,7 @@ impl<'a> Watch<'a> {
             done_bytes: done,
             total_bytes: total,
             bytes_per_second: speed,
-            seconds_left: total.saturating_sub(done).checked_div(speed).unwrap_or_default(),
+            seconds_left: if speed == 0 { 0 } else { total.saturating_sub(done).div_ceil(speed) },
         };
         if let Some((file, _)) = &mut state.file
             && let Ok(text) = serde_json::to_vec(&running)

@@ -29,6 +29,7 @@ pub(super) fn converting() -> Vec<Failure> {
     let windows =
         [ReadOnly::FirstSector, ReadOnly::EncryptOnWrite, ReadOnly::ConversionLog, ReadOnly::CutOff];
     all.extend(windows.map(|why| Failure::from(E::NotConvertible(NotConvertible::Windows(why)))));
+    let to_new_volume = |is_file, bytes| keyway_error::Advice::CopyToNewVolume { path: v(), is_file, bytes };
     all.extend(failures![
         E::Store(failed(Operation::Write)),
         E::Store(refused(Operation::Write)),
@@ -46,6 +47,8 @@ pub(super) fn converting() -> Vec<Failure> {
         E::Size { expected: 4096, present: 512 },
         E::NoRoom { missing: 262_144 },
         E::Unsupported("a hidden volume can't be converted", keyway_error::Advice::OnlyOuter),
+        E::Unsupported("XFS becomes no BitLocker volume in place", to_new_volume(true, 0)),
+        E::Unsupported("XFS becomes no BitLocker volume in place", to_new_volume(false, 13 << 20)),
         E::Volume(VolumeError::NoSecret),
         E::Headers(veracrypt::CreateError::PimTooLarge(99_999)),
         E::Headers(veracrypt::CreateError::ReadBack),

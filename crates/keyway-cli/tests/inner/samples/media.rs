@@ -94,6 +94,8 @@ pub(super) fn inside() -> Vec<Failure> {
         E::IsTheVolume(v()),
         E::IsOpen(v()),
         E::NoRoom { free: 512, wanted: 4096 },
+        E::LargerThanAll { most: 512, wanted: 4096 },
+        E::LargerThanFatHas { wanted: 5 << 30 },
         E::NoRoomBeforeHidden { free: 512, wanted: 4096 },
         E::NoRoomForFiles { free: 12, wanted: 99 },
         E::Full("/letter.txt".into()),

@@ -57,6 +57,7 @@ pub(super) fn attaching() -> Vec<Failure> {
         E::Busy { what: "/mnt".to_owned(), path: Some("/mnt".into()), users: vec![user(), user()] },
         E::io("mount FUSE at /mnt", io(13)),
         E::Io { doing: "mount FUSE at /mnt".to_owned(), path: None, source: io(5) },
+        E::NoFuse { doing: "mount FUSE at /mnt".to_owned(), source: io(1) },
         E::NoFileSystem { filesystem: "vfat".to_owned(), at: "/mnt".into() },
         E::Mount { found: "an XFS file system".to_owned(), at: "/mnt".into(), source: io(5) },
         E::Unmountable { found: "ext4".to_owned(), at: "/mnt".into(), source: io(5) },

@@ -148,7 +148,8 @@ impl Writer {
 
     fn no_room(&self, clusters: u64) -> FilesError {
         let bytes = |clusters: u64| clusters.saturating_mul(self.boot.cluster);
-        FilesError::NoRoom { free: bytes(u64::from(self.clusters.free())), wanted: bytes(clusters) }
+        let [free, all] = [self.clusters.free(), self.boot.clusters].map(|clusters| bytes(clusters.into()));
+        FilesError::no_room(free, bytes(clusters), all)
     }
 
     /// Writes `len` bytes to free clusters, for a new file or in place of one. What was begun and failed is given back.
