@@ -49,6 +49,8 @@ pub struct CreateRequest {
     pub cipher: Option<String>,
     /// The key derivation's hash, where the format has a choice.
     pub hash: Option<HashName>,
+    /// The key derivation's hash of the outer volume that is there; all are tried where it is left out.
+    pub outer_hash: Option<HashName>,
     /// The file system to make inside.
     pub filesystem: Option<FileSystem>,
     /// The file system's name.
@@ -153,6 +155,7 @@ impl CreateRequest {
             format: Family::VeraCrypt,
             cipher: None,
             hash: None,
+            outer_hash: None,
             filesystem: None,
             label: None,
             quick: false,
@@ -300,6 +303,8 @@ impl CreateRequest {
         (options.quick, options.filesystem) = (self.quick, self.filesystem);
         options.label.clone_from(&self.label);
         options.over_files = self.replace && self.bytes.is_none();
+        // A new one has the same as the hidden one.
+        options.outer_hash = self.outer_hash.filter(|_| self.bytes.is_none()).or(options.outer_hash);
         let pim = if self.hidden_bytes.is_some() { self.hidden_secret.pim } else { self.secret.pim };
         let (cipher, hash) = (options.cipher.to_string(), options.hash);
         Ok((cipher, hash, PlannedDetails::VeraCrypt { pim, hidden_bytes: self.hidden_bytes, options }))
@@ -389,28 +394,39 @@ impl CreatePlan {
                 Ok(self.made_bitlocker(made, options.method, protectors.recovery))
             }
             (PlannedDetails::VeraCrypt { options, .. }, Some(place), None) => {
-                let secret = request.secret.read(Wanted::NewPassword, &subject, secrets)?;
+                let derived = request.secret.derived_by(options.hash);
+                let secret = request.secret.read_new(derived, &subject, secrets)?;
                 tell_weakness(progress, Weakness::of_secrets(&secret, options.hash));
                 begin()?;
                 let made = options.create(place, &secret, progress)?;
                 Ok(self.made_veracrypt(made, &secret))
             }
             (PlannedDetails::VeraCrypt { options, .. }, place, Some(bytes)) => {
+                let derived = |source: &PasswordSource| source.derived_by(options.hash);
                 let outer = match place {
-                    Some(_) => Some(request.secret.read(Wanted::NewPassword, &self.outer(), secrets)?),
+                    Some(_) => {
+                        let new = &request.secret;
+                        Some(new.read_new(derived(new), &self.outer(), secrets)?)
+                    }
                     None => self.outer_secret(secrets)?,
                 };
+                let mut options = options.clone();
                 if let (None, Some(outer), None) = (place, &outer, &request.hidden_secret.password) {
                     // Nobody thinks of a new password before the old one has opened it, and there is room for what it is for.
-                    let opened = OpenOptions::new().progress(progress).open_with(path, outer)?;
+                    let arguments = UnlockArguments { hash: options.outer_hash, ..UnlockArguments::new() };
+                    let opened = OpenOptions::new().arguments(arguments).progress(progress);
+                    let opened = opened.open_with(path, outer)?;
                     if let Info::VeraCrypt(info) = opened.info {
+                        // Nobody waits for the search a second time.
+                        options.outer_hash = Some(info.hash);
                         let (store, over) = (medium::look(path)?, options.over_files);
                         let may = veracrypt::check_hidden(&store, bytes, (outer, info.hash), over);
                         may.map_err(about(path))?;
                     }
                 }
                 let hidden = Subject::Hidden(path.clone());
-                let secret = request.hidden_secret.read(Wanted::NewPassword, &hidden, secrets)?;
+                let new = &request.hidden_secret;
+                let secret = new.read_new(derived(new), &hidden, secrets)?;
                 let other = |outer| veracrypt::refuse_same_secret(outer, &secret);
                 outer.as_ref().map_or(Ok(()), other).map_err(about(path))?;
                 if place.is_none() && !options.over_files {

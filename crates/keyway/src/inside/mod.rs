@@ -4,6 +4,7 @@ mod get;
 mod list;
 mod mounted;
 mod put;
+mod room;
 mod trial;
 
 pub use get::{Copied, Destination, ToGet};
