@@ -41,9 +41,17 @@ pub enum Notice {
     NoDiscards,
     /// The helper on the system bus did not mount what is in the volume, which is a file for that reason.
     #[error(
-        "keyway-mountd did not mount it: {0}. It is a file instead; `keyway ls` and `get` read what is in it"
+        "{} was to be mounted, and keyway-mountd did not mount it: {why}. It is open as a file instead; once it is closed, \
+         `keyway ls` and `keyway get` reach its files where it is FAT, exFAT, NTFS or ext, and \
+         `sudo keyway open VOLUME FOLDER` mounts it",
+        volume.display()
     )]
-    NotMounted(String),
+    NotMounted {
+        /// The volume.
+        volume: PathBuf,
+        /// The helper's reason.
+        why: String,
+    },
     /// What the helper mounted was not left in order, and is only read.
     #[error(
         "the {0} in it was not unmounted in good order, so it is mounted for reading only: check it first"
@@ -71,7 +79,7 @@ impl Notice {
             self,
             Self::Refused { .. }
                 | Self::NoDiscards
-                | Self::NotMounted(_)
+                | Self::NotMounted { .. }
                 | Self::Unclean(_)
                 | Self::Deleted(_)
                 | Self::Killed(_)

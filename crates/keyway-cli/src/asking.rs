@@ -1,7 +1,7 @@
 //! The library's questions for secrets, asked on the terminal.
 
 use crate::failure::{Exit, Failure};
-use crate::output::{be_brief, note};
+use crate::output::{be_brief, note, warn};
 use crate::prompt;
 use keyway::secrets::{Question, Secrets, Subject, Wanted};
 use keyway::{Error, SecretBytes};
@@ -67,6 +67,7 @@ fn twice(what: &str, asked: &Question<'_>) -> Result<SecretBytes, Failure> {
     let mut wrong = String::new();
     for _ in 0..3 {
         let first = prompt::password(&format!("New {what} of {}: ", asked.subject))?;
+        asked.weakness(&first).iter().for_each(|weakness| warn(&weakness.to_string()));
         wrong = match asked.refuses(&first) {
             Some(why) => why,
             None if first.same_as(&prompt::password("The same again: ")?) => return Ok(first),

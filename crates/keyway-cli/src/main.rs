@@ -33,6 +33,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(tell_panic));
     keyway::session::on_notice(output::notice);
+    keyway::know_own_processes();
     let words = usage::words(std::env::args_os());
     let cli = match Cli::of(&words) {
         Ok(cli) => cli,

@@ -185,9 +185,9 @@ pub(crate) fn note(words: &str) {
     }
 }
 
-/// A warning to standard error; the JSON document has it, too. There is no other way to give one.
+/// A warning to standard error, once; the JSON document has it, too. There is no other way to give one.
 pub(crate) fn warn(words: &str) {
-    if is_news(words) {
+    if is_news(words) && !WARNED.lock().is_ok_and(|all| all.contains(&line(words))) {
         WARNED.lock().into_iter().for_each(|mut all| all.push(line(words)));
         complain("keyway: warning: ", words);
     }

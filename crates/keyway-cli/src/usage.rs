@@ -112,9 +112,9 @@ fn facts(error: &Error, words: &[OsString]) -> Value {
         "valid": all(ContextKind::ValidValue), "nearest": nearest, "missing": missing, "others": others.join(" and "),
         "twice": !others.is_empty() && others.first() == arg.as_ref(), "usage": usage,
         "exists": given.is_some_and(Path::exists), "extra": arg.as_ref().is_some_and(|arg| !arg.starts_with('-')),
-        "misplaced": arg.as_ref().is_some_and(|arg| has(&at, arg)), "arg": arg,
+        "misplaced": arg.as_ref().is_some_and(|arg| has(&at, arg)), "arg": arg, "opens": has(&at, "--password-file"),
         "positive": positive, "file": whole.as_deref().is_some_and(is_like_a_file), "whole": whole,
-        "next": next.map(|word| line(&word.to_string_lossy()))})
+        "protects": has(&at, "--protect-hidden"), "next": next.map(|word| line(&word.to_string_lossy()))})
 }
 
 /// Whether a word that begins with a dash is meant as a name.

@@ -42,7 +42,10 @@ const CLAIMS: &[(&str, &str)] = &[
         "a_wrong_password_may_be_typed_three_times a_drive_has_no_keyfile_and_counts_what_is_wrong",
     ),
     ("A new password is asked for when", "a_new_password_is_asked_for_when_the_old_one_was_right"),
-    ("One that is easily guessed is told", "each_weak_new_password_is_told"),
+    (
+        "One that is easily guessed is told",
+        "each_weak_new_password_is_told an_easily_guessed_password_is_told_before_it_is_typed_again",
+    ),
     ("A file that should hold a password", "an_empty_password_file_is_told_as_that"),
     ("Secrets are asked for after that", "who_agrees_is_asked_for_secrets_then"),
     ("`status` names this user's conversions", "what_a_killed_conversion_leaves_is_taken_away"),
@@ -60,6 +63,7 @@ const CLAIMS: &[(&str, &str)] = &[
         "Of what another user has open both end with 5",
         "what_root_has_open_is_not_permitted_to_others_and_not_closed",
     ),
+    ("`pause` of what is paused already", "a_paused_volume_says_what_it_is_and_what_to_do"),
     (
         "Of what the same user has open with sessions in another folder",
         "who_has_it_open_from_elsewhere_hears_the_command_that_closes_it",
@@ -137,6 +141,11 @@ const CLAIMS: &[(&str, &str)] = &[
     ),
     ("`get` takes several paths", "several_are_copied_into_a_folder_that_is_there"),
     ("Of two words the second one", "several_are_copied_into_a_folder_that_is_there"),
+    (
+        "What there is no room for here",
+        "a_copy_without_room_is_refused_before_it_begins a_copy_that_had_no_room_says_how_it_goes_on",
+    ),
+    ("No file is there under its name", "a_copy_that_had_no_room_says_how_it_goes_on"),
     ("Where that is in the volume, too", "two_that_are_in_the_volume_are_not_one_with_a_new_name"),
     (
         "The path of `get` and of `ls` is a pattern",
@@ -167,6 +176,7 @@ const CLAIMS: &[(&str, &str)] = &[
     ("`drive` takes a drive's device", "wrong_secrets_and_conventions_are_explained users"),
     ("A PSID is typed from a label", "back_to_the_factory"),
     ("`--psid TEXT-OR-FILE`.", "back_to_the_factory"),
+    ("A folder to mount on, a keyfile", "all_users_have_those_of_the_machine"),
     ("`favourite add VOLUME [MOUNTPOINT]` takes", "a_favourite_is_opened_closed_and_read_by_its_name"),
     ("No secret is kept.", "no_secret_is_kept_and_only_its_owner_reads_what_is"),
     (

@@ -293,8 +293,8 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
     let paused = cli.json(0, "pause @d");
     assert_eq!(child.wait().expect("ends").code(), Some(1));
     assert_eq!(paused["conversion_status"], "Encryption Paused");
-    cli.refused("usage", "is paused already", "pause @d");
-    cli.refused("usage", "keyway resume", "pause @d");
+    cli.fails(1, "paused", "is paused already", "pause @d");
+    cli.fails(1, "paused", "keyway resume", "pause @d");
     let percentage = paused["percentage_encrypted"].as_f64().expect("a number");
     assert!(percentage > 0.0 && percentage < 100.0, "{paused}");
     assert_eq!(cli.json(0, "info @d")["conversion"], "encryption");

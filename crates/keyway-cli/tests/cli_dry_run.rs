@@ -242,6 +242,9 @@ fn a_conversion_is_looked_at_and_nothing_else() {
         assert_eq!(said.contains("Windows will unlock it, and reads no ext4"), warned, "{secret}: {said}");
         assert_eq!(told.contains("VeraCrypt volume, aes, sha512"), warned, "{secret}: {told}");
     }
+    let told = cli.ends(0, "encrypt @d --reencrypt --cipher serpent --dry-run").stdout;
+    let told = String::from_utf8_lossy(&told).into_owned();
+    assert!(told.contains("its cipher and key derivation are found with what opens it"), "{told}");
     let keys = plan(&cli, "encrypt @d --reencrypt --cipher serpent");
     assert_eq!((&keys["to"]["hash"], &keys["keeps"]), (&Value::Null, &serde_json::json!(["hash"])), "{keys}");
     cli.ends(2, "resume @d --dry-run");

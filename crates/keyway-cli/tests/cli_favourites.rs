@@ -56,7 +56,9 @@ fn a_favourite_is_opened_closed_and_read_by_its_name() {
     // What is not there is kept, for its drive may be away, and told.
     let away = text(&cli.ends(0, "favourite add @away.hc").stderr);
     assert!(away.contains("away.hc is not there now"), "{away}");
-    assert!(text(&cli.ends(0, "favourite add @v.hc --name there").stderr).is_empty());
+    let key = text(&cli.ends(0, "favourite add @v.hc --name there --keyfile @no-key --force").stderr);
+    assert!(key.contains("no-key (--keyfile) is not there now: where its drive"), "{key}");
+    assert!(text(&cli.ends(0, "favourite add @v.hc --name there --force").stderr).is_empty());
     cli.ends(0, "favourite remove v");
     cli.fails(1, "not-found", "favourite list", "favourite remove v");
     assert!(cli.path("v.hc").exists());
@@ -159,6 +161,12 @@ fn all_users_have_those_of_the_machine() {
         $K favourite add v.hc --pim 1 --for-all; test \"$(stat -c %a /etc/keyway/favourites.toml)\" = 644
         $K favourite list | grep 'all users'; $K cat v --password-file pw --length 512 | wc -c | grep 512
         $K favourite add v.hc --pim 1 --for-all --at-boot --force | grep 'the machine starts'; $K favourite list --json | grep -E '\"at_boot\": ?true'
+        head -c 64 /dev/urandom > /etc/k; chmod 644 /etc/k; ! $K favourite add v.hc --for-all --at-boot --name n --foreground || false
+        $K favourite add \"../$(basename \"$PWD\")/v.hc\" /nowhere/at --for-all --at-boot --name n --keyfile /etc/k --dry-run 2> /etc/said; grep 'sudo mkdir -p /nowhere/at' /etc/said
+        grep 'others than root may read /etc/k (--keyfile)' /etc/said; ! grep 'v.hc is not there' /etc/said || false; test ! -e /nowhere
+        chmod 600 /etc/k; $K favourite add v.hc --for-all --at-boot --name n --keyfile /etc/k --keyfile credential:none --password-file /etc/no --dry-run 2> /etc/said
+        grep 'there is no credential none (--keyfile)' /etc/said
+        ! grep /etc/k /etc/said || false; grep '/etc/no (--password-file) is not there now, and without it' /etc/said; ! grep -e '[[]n]' /etc/keyway/favourites.toml || false
         $K favourite add v.hc --pim 1 --for-all --force; grep 'at_boot = true' /etc/keyway/favourites.toml
         $K favourite add v.hc --pim 2; $K favourite list | grep -c pim | grep 1; $K favourite list | grep 'pim=2 .*you'
         $K favourite remove v; $K favourite list | grep 'pim=1'; ! $K favourite remove v; $K favourite remove v --for-all";

@@ -283,28 +283,90 @@ fn words_that_were_exchanged_are_noticed() {
     assert!(!other["error"]["hint"].to_string().contains("comes last"), "{other}");
 }
 
-/// What is there already need not be copied once more.
+/// A small file system in a folder, which is taken away at the end of a test.
+struct Small(std::path::PathBuf);
+
+impl Small {
+    fn mounted(at: std::path::PathBuf, options: &str) -> Self {
+        fs::create_dir(&at).unwrap();
+        let mut mount = std::process::Command::new("mount");
+        checked(mount.args(["-t", "tmpfs", "-o", options, "none"]).arg(&at));
+        Self(at)
+    }
+
+    fn names(&self) -> usize {
+        self.0.read_dir().unwrap().count()
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).status();
+    }
+}
+
+/// Nobody waits for the end of a copy that can't come to it: nothing is written.
 #[test]
-fn a_copy_that_had_no_room_says_how_it_goes_on() {
+fn a_copy_without_room_is_refused_before_it_begins() {
     if !require_root() {
         return;
     }
     let cli = Cli::new();
     fat(&cli);
     fs::create_dir_all(cli.path("many")).unwrap();
-    for name in ["a", "b", "c"] {
-        fs::write(cli.path("many").join(name), vec![7; 40 << 10]).unwrap();
+    for number in 0..1000 {
+        fs::write(cli.path("many").join(number.to_string()), "small").unwrap();
     }
-    cli.ends(0, &format!("put @volume @many {OPEN}"));
-    fs::create_dir(cli.path("small")).unwrap();
-    let small = cli.path("small");
-    checked(std::process::Command::new("mount").args(["-t", "tmpfs", "-o", "size=100k", "none"]).arg(&small));
-    let of = |words: &str| cli.json(1, words)["error"].clone();
-    let (many, one) =
-        (of(&format!("get @volume many @small {OPEN}")), of(&format!("get @volume many/a @small {OPEN}")));
-    checked(std::process::Command::new("umount").arg(&small));
-    let goes_on =
-        |error: &serde_json::Value| error["hint"].to_string().contains("with --skip-existing goes on");
-    assert!(many["kind"] == "no-space" && goes_on(&many), "{many}");
-    assert!(one["kind"] == "no-space" && !goes_on(&one), "{one}");
+    fs::write(cli.path("large"), vec![7; 80 << 10]).unwrap();
+    cli.ends(0, &format!("put @volume @many @large / {OPEN}"));
+    let small = Small::mounted(cli.path("small"), "size=1M");
+    for more in ["", "--dry-run", "--skip-existing"] {
+        cli.fails(1, "no-space", "are free in ", &format!("get @volume many @small {more} {OPEN}"));
+        cli.fails(1, "no-space", "free some space", &format!("get @volume '/**' @small/new {more} {OPEN}"));
+    }
+    assert_eq!(small.names(), 0);
+    // The old one stays until the new one is whole; what is there needs nothing.
+    let full = Small::mounted(cli.path("full"), "size=100k");
+    cli.ends(0, &format!("get @volume large @full {OPEN}"));
+    cli.fails(1, "no-space", "are free in ", &format!("get @volume large @full --force {OPEN}"));
+    cli.ends(0, &format!("get @volume large @full --skip-existing {OPEN}"));
+    assert_eq!(fs::metadata(full.0.join("large")).unwrap().len(), 80 << 10);
+    let few = Small::mounted(cli.path("few"), "size=20M,nr_inodes=50");
+    cli.fails(1, "no-space", "more files in ", &format!("get @volume many @few {OPEN}"));
+    assert_eq!(few.names(), 0);
+}
+
+/// What is there already need not be copied once more.
+#[test]
+fn a_copy_that_had_no_room_says_how_it_goes_on() {
+    let (true, Some(mkfs)) = (require_root() && has_fuse(), require_tool("mkfs.ext4")) else { return };
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    fs::create_dir_all(cli.path("content/many")).unwrap();
+    for name in ["a", "b", "c"] {
+        fs::write(cli.path("content/many").join(name), vec![7; 40 << 10]).unwrap();
+    }
+    let image = cli.path("image");
+    fs::File::create(&image).unwrap().set_len(16 << 20).unwrap();
+    checked(std::process::Command::new(mkfs).args(["-q", "-F", "-d"]).arg(cli.path("content")).arg(&image));
+    cli.ends(0, &format!("create @volume --size 20M --quick --filesystem none {OPEN}"));
+    let opened = cli.json(0, &format!("open @volume --attach fuse {OPEN}"));
+    let mut file = fs::OpenOptions::new().write(true).open(opened["file"].as_str().unwrap()).unwrap();
+    std::io::copy(&mut fs::File::open(&image).unwrap(), &mut file).unwrap();
+    file.sync_all().unwrap();
+    drop(file);
+    cli.ends(0, "close @volume");
+    let small = Small::mounted(cli.path("small"), "size=100k");
+    // Files of an ext4 may be mostly holes: nobody can tell before.
+    let told = cli.ends(1, &format!("get @volume many @small {OPEN}"));
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(told.contains("are free here") && told.contains("with --skip-existing goes on"), "{told}");
+    // No part of the file for which there was no room.
+    let (there, missing): (Vec<_>, Vec<_>) =
+        ["a", "b", "c"].into_iter().partition(|name| small.0.join("many").join(name).exists());
+    let whole = |name: &&str| fs::metadata(small.0.join("many").join(name)).unwrap().len() == 40 << 10;
+    assert!(there.len() == 2 && there.iter().all(whole), "{there:?}");
+    let one = &cli.json(1, &format!("get @volume many/{} @small {OPEN}", missing[0]))["error"];
+    assert!(one["kind"] == "no-space" && !one["hint"].to_string().contains("--skip-existing"), "{one}");
+    assert_eq!(small.names(), 1);
 }

@@ -149,6 +149,11 @@ fn where_polkit_says_no_the_file_is_there_and_the_reason_is_told() {
         said.contains("keyway-mountd did not mount it: polkit does not allow org.keyway.mount"),
         "{said}"
     );
+    // Whose it is, and what helps: nobody reads it beside who has it open.
+    assert!(
+        said.contains("v.hc was to be mounted") && said.contains("once it is closed, `keyway ls`"),
+        "{said}"
+    );
     nothing_is_left(&bus, BIN);
 }
 

@@ -74,6 +74,27 @@ fn an_empty_new_password_is_asked_for_again() {
 }
 
 #[test]
+fn an_easily_guessed_password_is_told_before_it_is_typed_again() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.volume("old");
+    let bitlocker =
+        "create @b --format bitlocker --size 64M --quick --filesystem none --no-recovery-password";
+    for (words, whose) in [
+        ("create @v --size 1M --quick --pim 1", "v"),
+        ("protector change @old --pim 1 --hash sha512 --password-file @pw", "old"),
+        (bitlocker, "b"),
+    ] {
+        let Some(mut typed) = Typed::new(&cli, words) else { return };
+        typed.answer(&format!("New password of {whose}: "), "short-nine\r");
+        typed.answer("take a longer", "");
+        typed.answer("The same again: ", "short-nine\r");
+        let (code, shown) = typed.end();
+        assert_eq!((code, shown.matches("take a longer").count()), (Some(0), 1), "{words}: {shown}");
+    }
+}
+
+#[test]
 fn a_password_that_bitlocker_does_not_take_is_asked_for_again_at_once() {
     let cli = Cli::new();
     let made = "create @v --format bitlocker --size 64M --quick --filesystem none --no-recovery-password";

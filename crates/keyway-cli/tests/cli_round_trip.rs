@@ -306,6 +306,24 @@ fn every_cipher_and_hash_opens_as_what_it_was_made() {
     }
 }
 
+/// As `open` has --hash; --hash itself is the hidden volume's.
+#[test]
+fn the_outer_volumes_hash_need_not_be_looked_for() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.keyway.secret("hpw", "another-twenty-characters");
+    cli.ends(0, &format!("create @v --size 2M --quick --hash sha256 {WITH}"));
+    let hidden = "--hidden 256K --hash sha512 --hidden-password-file @hpw --hidden-pim 1 --quick --yes";
+    let outer = |hash: &str| format!("create @v {hidden} --outer-hash {hash} {WITH}");
+    cli.fails(3, "wrong-secret", "", &outer("whirlpool"));
+    cli.ends(0, &outer("sha256"));
+    let hash = |file: &str| cli.json(0, &format!("info @v --password-file @{file} --pim 1"))["hash"].clone();
+    assert_eq!((hash("pw"), hash("hpw")), ("sha256".into(), "sha512".into()));
+    // A new one has none that could be known.
+    cli.refused("usage", "--size", &format!("create @w --size 2M {hidden} --outer-hash sha256 {WITH}"));
+    cli.refused("usage", "--hidden", &format!("create @v --outer-hash sha256 {WITH}"));
+}
+
 #[test]
 fn a_protected_hidden_volume_survives_writes_to_the_outer_one() {
     if !has_fuse() {
@@ -322,7 +340,7 @@ fn a_protected_hidden_volume_survives_writes_to_the_outer_one() {
     cli.fails(
         3,
         "wrong-protection-secret",
-        "check the hidden volume's secret (--protect-…); without it use",
+        "check the hidden volume's secret (--protect-…); without it only reading is safe (--read-only)",
         &format!("open @v --attach fuse {WITH} --protect-password-file @wrong --protect-pim 1 --hash sha512"),
     );
     cli.refused(

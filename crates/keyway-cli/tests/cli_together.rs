@@ -6,7 +6,10 @@ mod cli_support;
 use cli_support::{Cli, PASSWORD, Typed};
 use keyway_testkit::{require_fuse, require_tool};
 use serde_json::Value;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Output, Stdio};
+use std::time::{Duration, Instant};
 
 const SECRET: &str = "--pim 1 --hash sha512";
 const KEY: &str = "--password-file @pw --pim 1 --hash sha512";
@@ -115,6 +118,44 @@ fn of_two_at_once_one_resizes_and_the_file_system_stays_whole() {
         assert!(sizes.contains(&long), "{sizes:?}: {long}");
         cli.json(0, &format!("header check @v {KEY}"));
     }
+}
+
+/// The session that only the resize uses is nobody else's to close.
+#[test]
+fn who_comes_while_a_resize_works_inside_is_told_that() {
+    let (Some(_), Some(tool), true) = (require_tool("mkfs.ext4"), require_tool("resize2fs"), require_fuse())
+    else {
+        return;
+    };
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.ends(0, &format!("create @v --size 20M --filesystem ext4 --quick {KEY}"));
+    // The file system's tool says that it has begun, and takes its time.
+    let (tools, begun) = (cli.path("tools"), cli.path("begun"));
+    std::fs::create_dir(&tools).expect("made");
+    let (at, tool) = (begun.display(), tool.display());
+    let script = format!("#!/bin/sh\n: > {at}\nwhile test -e {at}; do sleep 0.1; done\nexec {tool} \"$@\"\n");
+    std::fs::write(tools.join("resize2fs"), script).expect("written");
+    std::fs::set_permissions(tools.join("resize2fs"), Permissions::from_mode(0o755)).expect("permitted");
+    let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap_or_default());
+    let mut first = cli.keyway.command(cli.words(&format!("resize @v --size 14M --yes {KEY}")));
+    let mut first =
+        first.env("PATH", path).stdin(Stdio::null()).stdout(Stdio::null()).spawn().expect("starts");
+    let began = Instant::now();
+    while !begun.exists() {
+        assert!(began.elapsed() < keyway_testkit::PATIENCE, "it does not begin");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let told = [format!("resize @v --size 16M --yes {KEY}"), format!("open @v {KEY}")]
+        .map(|words| cli.json(6, &words)["error"].clone());
+    std::fs::remove_file(&begun).expect("removed");
+    assert!(first.wait().expect("ends").success());
+    for error in told {
+        let (message, hint) = (error["message"].to_string(), error["hint"].to_string());
+        let is_told = error["kind"] == "busy" && message.contains("is being resized by process");
+        assert!(is_told && !hint.contains("close"), "{error}");
+    }
+    assert_eq!(cli.path("v").metadata().expect("there").len(), 14 << 20);
 }
 
 #[test]

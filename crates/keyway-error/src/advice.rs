@@ -576,6 +576,7 @@ advice! {
     ListFavourites = "list-favourites": "See which favourites there are.",
     RenameToText = "rename-to-text": "Rename it to what is text.",
     LeaveOptionOut = "leave-option-out": "Leave the option out: what it names is asked for when the volume is opened.",
+    WithoutAtBoot = "without-at-boot": "Keep it without what can't be, or without its being opened when the machine starts.",
     SetHome = "set-home": "Say where this user's files are.",
     CorrectFile { #[serde(with = "path_text")] path: PathBuf } = "correct-file": "Correct the file, or remove it.",
     NameLogFile = "name-log-file": "Name a new file, or a log that is there.",

@@ -3,8 +3,8 @@
 use keyway_error::Advice;
 use keyway_sys::{LayerRelation, LockHolder, Use, layers, partitions, uses, views, write_locked_by};
 use std::fmt;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// What a virtual drive that is served is called where nobody has named it.
 pub const DRIVE_NQN: &str = "nqn.2026-11.keyway:drive";
@@ -83,14 +83,9 @@ impl InUse {
         let what = self.what.clone();
         match &self.by {
             By::Process(LockHolder { name, pid, user }) if name == "keyway" => match *user {
-                own if own == rustix::process::geteuid().as_raw() => match &*verb_of(*pid) {
-                    "serve-volume" => Advice::CloseNamed { volume: what },
-                    "encrypt" | "decrypt" | "reencrypt" | "convert" | "resume" => {
-                        Advice::AskStatusOrPause { path: what }
-                    }
-                    "drive" => switched_on(*pid),
-                    "lab" | "resize" | "serve" => Advice::WaitForProcess { pid: *pid },
-                    _ => Advice::CloseVolume { path: what, pid: *pid },
+                own if own == rustix::process::geteuid().as_raw() => match BY.get() {
+                    Some(ask) => ask(*pid, &what),
+                    None => Advice::CloseVolume { path: what, pid: *pid },
                 },
                 other => close_as(other, *pid, what),
             },
@@ -104,40 +99,13 @@ impl InUse {
     }
 }
 
-/// The verb that a process of ours is at: its first word, nothing where that is an option.
-fn verb_of(pid: u32) -> String {
-    words_of(pid).into_iter().nth(1).unwrap_or_default()
-}
+/// What helps against a process of ours: whoever knows what that does says it.
+static BY: OnceLock<fn(u32, &Path) -> Advice> = OnceLock::new();
 
-fn words_of(pid: u32) -> Vec<String> {
-    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    line.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect()
-}
-
-/// What is done about a virtual drive that a process of ours has switched on: as its own words say where it is served.
-fn switched_on(pid: u32) -> Advice {
-    let words = words_of(pid);
-    if words.get(2).map(String::as_str) != Some("emulate") {
-        return Advice::WaitForProcess { pid };
-    }
-    let given = |option: &str| {
-        let mut following = words.iter().skip_while(|word| *word != option).skip(1);
-        let joined = || words.iter().find_map(|word| word.strip_prefix(option)?.strip_prefix('='));
-        following.next().map(String::as_str).or_else(joined).unwrap_or_default().to_owned()
-    };
-    // Which port the system has chosen, the process alone has said.
-    let address: Option<SocketAddr> =
-        given("--nvme-tcp").parse().ok().filter(|at: &SocketAddr| at.port() != 0);
-    let (host, port, nqn) = match address {
-        Some(at) => {
-            let nqn = Some(given("--nqn")).filter(|nqn| !nqn.is_empty());
-            let nqn = nqn.unwrap_or_else(|| DRIVE_NQN.to_owned());
-            (at.ip().to_string(), at.port().to_string(), nqn)
-        }
-        // A socket has neither.
-        None => (given("--vhost-user-scsi"), String::new(), String::new()),
-    };
-    Advice::ConnectToDrive { pid, host, port, nqn }
+/// Has this function asked from now on what helps where a process of ours, by its number, has what is at a path; the first one
+/// stays. Where there is none, it is to be closed.
+pub fn advise_by(ask: fn(u32, &Path) -> Advice) {
+    let _ = BY.set(ask);
 }
 
 /// What closes a volume that another user's process of ours has: the same verb as that user.

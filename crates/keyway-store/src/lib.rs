@@ -48,7 +48,7 @@ pub use file::FileStore;
 #[cfg(target_os = "linux")]
 pub use held::{Held, hand_on};
 #[cfg(target_os = "linux")]
-pub use in_use::{DRIVE_NQN, InUse, close_as};
+pub use in_use::{DRIVE_NQN, InUse, advise_by, close_as};
 pub use log_buckets::LogBuckets;
 pub use memory::MemStore;
 pub use mode::{Caching, OpenMode};

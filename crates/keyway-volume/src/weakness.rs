@@ -25,13 +25,18 @@ pub enum Weakness {
 impl Weakness {
     /// Of a VeraCrypt volume's secret. A keyfile can't be guessed.
     pub fn of_secrets(secrets: &Secrets, hash: HashName) -> Option<Self> {
-        let pim = secrets.pim.filter(|pim| *pim > 0).unwrap_or(DEFAULT_PIM);
+        Self::beside(&secrets.password, !secrets.keyfiles.is_empty(), secrets.pim, hash)
+    }
+
+    /// The same of a password, beside keyfiles or none, and a PIM.
+    pub fn beside(password: &[u8], keyfiles: bool, pim: Option<u32>, hash: HashName) -> Option<Self> {
+        let pim = pim.filter(|pim| *pim > 0).unwrap_or(DEFAULT_PIM);
         let few = pim < DEFAULT_PIM && hash != HashName::Argon2id;
-        let guessed = !secrets.password.is_empty() || secrets.keyfiles.is_empty();
-        if few && guessed && secrets.password.len() < LONG_PASSWORD {
+        let guessed = !password.is_empty() || !keyfiles;
+        if few && guessed && password.len() < LONG_PASSWORD {
             return Some(Self::SmallPim);
         }
-        if secrets.keyfiles.is_empty() { Self::of_password(&secrets.password) } else { None }
+        if keyfiles { None } else { Self::of_password(password) }
     }
 
     /// Of a password alone, with as many iterations as its format has.

@@ -8,6 +8,7 @@
 
 pub mod at_boot;
 mod credential;
+mod doubts;
 mod error;
 mod unit_text;
 
@@ -22,7 +23,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// A volume that is opened by a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -95,11 +96,6 @@ impl Favourite {
         Ok(self)
     }
 
-    /// Its volume, where that isn't there now: a drive may be away, or the name mistyped.
-    pub fn missing(&self) -> Option<&Path> {
-        Some(Path::new(&self.volume)).filter(|volume| !volume.exists())
-    }
-
     /// Keeps it; one of that name is only replaced if `replace` says so.
     ///
     /// # Errors
@@ -136,8 +132,7 @@ pub fn option_name(word: &str) -> &str {
     word.split('=').next().unwrap_or_default()
 }
 
-/// An option of the program's `open` as it is kept, each value in a word of its own with it. A path that is there is found from
-/// anywhere.
+/// An option of the program's `open` as it is kept, each value in a word of its own with it. A path is found from anywhere.
 ///
 /// # Errors
 /// A value is a secret, is gone with the process that was given it, or is no text.
@@ -148,8 +143,14 @@ pub fn option<'a>(long: &str, values: impl Iterator<Item = &'a OsStr>) -> Result
             return Err(FavouriteError::Option(long.to_owned()).into());
         }
         let value = value.to_str().ok_or_else(|| FavouriteError::NotText(value.into()))?;
-        let value = if Path::new(value).exists() { text(Path::new(value))? } else { value.to_owned() };
-        words.push(format!("--{long}={value}"));
+        let files = doubts::paths_in(&format!("--{long}"), value);
+        for file in &files {
+            words.push(format!("--{long}={}", text(file)?));
+        }
+        if files.is_empty() {
+            let value = if Path::new(value).exists() { text(Path::new(value))? } else { value.to_owned() };
+            words.push(format!("--{long}={value}"));
+        }
     }
     Ok(if words.is_empty() { vec![format!("--{long}")] } else { words })
 }
@@ -234,7 +235,18 @@ impl Favourite {
 /// An absolute path as text: what is kept is read from anywhere, and by people.
 fn text(path: &Path) -> Result<String, Error> {
     let whole = std::path::absolute(path).map_err(|e| Error::system("find", path, e))?;
+    let whole = without_steps_back(whole);
     whole.into_os_string().into_string().map_err(|path| FavouriteError::NotText(path.into()).into())
+}
+
+/// The same path without `..`, as far as its folder is there: no service takes one with it.
+fn without_steps_back(path: PathBuf) -> PathBuf {
+    if !path.components().any(|part| part == Component::ParentDir) {
+        return path;
+    }
+    let Some(name) = path.file_name() else { return path.canonicalize().unwrap_or(path) };
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    folder.map_or_else(|| path.clone(), |folder| folder.join(name))
 }
 
 /// The file.

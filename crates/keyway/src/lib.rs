@@ -92,6 +92,7 @@ mod locked;
 mod log_file;
 mod logged_store;
 pub mod medium;
+mod own_process;
 pub mod pace;
 
 mod progress;
@@ -130,6 +131,7 @@ pub use keyway_store::{Caching, Operation, ReadOnlyStore, Store, StoreError};
 pub use keyway_volume::{Info, Secrets as VeraCryptSecret};
 pub use locked::LockedVolume;
 pub use log_file::{log_to, log_verb, logged_to, lost_log};
+pub use own_process::know_own_processes;
 pub use progress::{KeySearch, Note, Progress, Stage};
 pub use sandbox::Sandbox;
 pub use unlock::Key;

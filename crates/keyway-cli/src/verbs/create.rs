@@ -24,9 +24,12 @@ pub(crate) struct Args {
     /// The cipher or cascade, outermost first; `keyway bench` lists them (default aes). BitLocker: aes-xts-128 (default), aes-xts-256, aes-cbc-128, aes-cbc-256
     #[arg(long, alias = "encryption", value_name = "CIPHER", value_parser = size::cipher)]
     cipher: Option<String>,
-    /// The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id; with --hidden alone the hidden volume's: the outer one's is found out
+    /// The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id; with --hidden alone the hidden volume's: the outer one's is --outer-hash, or found out
     #[arg(long, value_name = "HASH", value_parser = parsed::<HashName>)]
     hash: Option<HashName>,
+    /// The key derivation of the outer volume that is there; a search of all takes longer
+    #[arg(long, value_name = "HASH", requires = "hidden", conflicts_with = "size", value_parser = parsed::<HashName>)]
+    outer_hash: Option<HashName>,
     /// The file system to make inside: ext4, exfat, ntfs, fat, btrfs, xfs or none
     #[arg(long, value_name = "FS", default_value = "none", value_parser = filesystem)]
     filesystem: Inside,
@@ -88,7 +91,7 @@ impl Args {
     fn request(&self) -> CreateRequest {
         let mut request = CreateRequest::new(&self.path);
         (request.bytes, request.hidden_bytes, request.replace) = (self.size, self.hidden, self.force);
-        (request.format, request.quick) = (self.format, self.quick);
+        (request.format, request.quick, request.outer_hash) = (self.format, self.quick, self.outer_hash);
         (request.cipher, request.hash) = (self.cipher.clone(), self.hash);
         (request.filesystem, request.label) = (self.filesystem.0, self.label.clone());
         (request.secret, request.hidden_secret) = (self.secret.source(), self.inner.source());
@@ -101,17 +104,14 @@ fn words(made: &Created, args: &Args) -> String {
     // Not all that was made: a recovery password is copied to no place where it need not be.
     let hidden = matches!(made.details, CreatedDetails::VeraCrypt { hidden: true, .. });
     let (outer, inner) = (args.secret.source(), args.inner.source());
-    let key = made.needed_key();
     let facts = json!({
         "path": in_json(&made.path),
         "format": made.format,
         "filesystem": made.filesystem,
         "hidden": hidden,
-        "needs": size::options(if hidden { &inner } else { &outer }, "") + &key,
+        "needs": size::options(if hidden { &inner } else { &outer }, "") + &made.needed_key(),
         "outer_needs": size::options(&outer, "") + " --protect-hidden" + &size::options(&inner, "protect-"),
     });
-    said("create made", &facts)
-        + &pairs(&made.rows())
-        + &said("create open", &facts)
-        + &said("create bare", &facts)
+    let behind = ["create open", "create bare"].map(|word| said(word, &facts)).concat();
+    said("create made", &facts) + &pairs(&made.rows()) + &behind
 }

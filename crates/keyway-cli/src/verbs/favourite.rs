@@ -62,11 +62,11 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
                 new.options.extend(favourites::option(long, values.iter().map(OsString::as_os_str))?);
             }
             (new.for_all, new.at_boot) = (add.for_all, add.at_boot);
+            new.doubts()?.iter().for_each(|doubt| out.warn(&said("favourite doubt", doubt)));
             if add.open.args.is_dry() {
                 return out.result(&json!({"dry_run": true, "plan": new}), || "Nothing was kept.".to_owned());
             }
             new.keep(add.force)?;
-            new.missing().iter().for_each(|_| out.warn(&said("favourite missing", &json!(new))));
             let told = || said("favourite added", &facts(&new, json!({"hidden": new.is_hidden()})));
             out.result(&json!(new), told)
         }

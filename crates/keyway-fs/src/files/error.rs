@@ -143,6 +143,26 @@ pub enum FilesError {
         /// Bytes that were to be written.
         wanted: u64,
     },
+    /// There is no room here for what is copied out of it.
+    #[error("{} are free in {}, and {} are needed", words(*free), named(.folder), words(*wanted))]
+    NoRoomHere {
+        /// The folder that it goes to.
+        folder: PathBuf,
+        /// Bytes that are free there.
+        free: u64,
+        /// Bytes that are needed.
+        wanted: u64,
+    },
+    /// There are no places here for so many files.
+    #[error("there is room for {free} more files in {}, and {wanted} are to be made", named(.folder))]
+    NoRoomHereForFiles {
+        /// The folder that they go to.
+        folder: PathBuf,
+        /// How many more its file system can have.
+        free: u64,
+        /// How many were to be made.
+        wanted: u64,
+    },
     /// It has no places for so many files.
     #[error("there is room for {free} more files in it, and {wanted} are to be made")]
     NoRoomForFiles {
@@ -239,6 +259,7 @@ explain! { FilesError, through Store {
     Self::IsOpen(path) => [InUse InUse, OtherPath; path],
     Self::LargerThanAll { .. } => [NoSpace State, PutLessOrLargerVolume],
     Self::LargerThanFatHas { .. } => [NoSpace State, SplitOrExFat],
+    Self::NoRoomHere { folder, .. } | Self::NoRoomHereForFiles { folder, .. } => [NoSpace State, FreeSpace; folder],
     Self::NoRoomForBoth { .. } => [NoSpace State, RemoveOldFirst],
     Self::NoRoomBeforeHidden { .. } => [HiddenVolume State, RemoveSomething],
     Self::NoRoom { .. } | Self::NoRoomForFiles { .. } => [NoSpace State, RemoveSomething],

@@ -7,8 +7,8 @@ use super::names::is_safe;
 use super::pattern::{At, Pattern};
 use super::volume::Files;
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, futimens, mkdirat, openat,
-    renameat, renameat_with, statat, unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, fstatfs, futimens, mkdirat,
+    openat, renameat, renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 use std::cell::OnceCell;
@@ -366,7 +366,7 @@ impl<'a> Copy<'a> {
         });
         // It may end in a hole, which nothing was written to.
         let read = read.and_then(|()| {
-            made.set_len(length).map_err(|e| host("write", path, e))?;
+            made.set_len(length).and_then(|()| settled(&made)).map_err(|e| host("write", path, e))?;
             stamp(&made, what);
             match replaced {
                 true => renameat(into, begun, into, name).map_err(|e| host("replace", path, e.into())),
@@ -413,6 +413,18 @@ impl<'a> Copy<'a> {
             return Err(FilesError::Endless("more than ten million entries"));
         }
         Ok(())
+    }
+}
+
+/// File systems over a network, or of another process, may say only when a file is flushed that there was no room for it:
+/// `NFS_SUPER_MAGIC`, `CIFS_SUPER_MAGIC`, `SMB2_SUPER_MAGIC`, `FUSE_SUPER_MAGIC`, `V9FS_MAGIC`, `CEPH_SUPER_MAGIC`.
+const LATE: [u32; 6] = [0x6969, 0xFF53_4D42, 0xFE53_4D42, 0x6573_5546, 0x0102_1997, 0x00C3_6400];
+
+/// Has all of a file written, before it gets its name.
+fn settled(made: &File) -> io::Result<()> {
+    match fstatfs(made).is_ok_and(|of| LATE.contains(&(of.f_type as u32))) {
+        true => made.sync_all(),
+        false => Ok(()),
     }
 }
 

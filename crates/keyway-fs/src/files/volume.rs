@@ -38,6 +38,16 @@ impl Files {
         self.existing = existing;
     }
 
+    /// What becomes of files that are where a copy goes.
+    pub const fn existing(&self) -> Existing {
+        self.existing
+    }
+
+    /// Bytes of what the file system lies on.
+    pub fn size(&self) -> u64 {
+        self.window.size()
+    }
+
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }

@@ -52,7 +52,7 @@ pub fn create_hidden(
     outer: Option<&Secrets>,
     progress: &dyn Progress,
 ) -> Result<Created, CreateError> {
-    make(store, size, new, outer, OuterFiles::Kept, progress)
+    create_hidden_in(store, size, new, outer.map(|outer| (outer, None)), false, progress)
 }
 
 /// The same where files of the outer volume may be lost.
@@ -66,35 +66,32 @@ pub fn create_hidden_over(
     outer: Option<&Secrets>,
     progress: &dyn Progress,
 ) -> Result<Created, CreateError> {
-    make(store, size, new, outer, OuterFiles::Lost, progress)
+    create_hidden_in(store, size, new, outer.map(|outer| (outer, None)), true, progress)
 }
 
-/// What may become of the outer volume's files.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum OuterFiles {
-    Kept,
-    Lost,
-}
-
-fn make(
+/// The one or the other: files of the outer volume may be lost where `over_files` says so, and its key derivation need not be
+/// looked for where its hash is known.
+///
+/// # Errors
+/// As [`create_hidden`] and [`create_hidden_over`].
+pub fn create_hidden_in(
     store: &dyn Store,
     size: u64,
     new: &NewVolume<'_>,
-    outer: Option<&Secrets>,
-    become_of: OuterFiles,
+    outer: Option<(&Secrets, Option<HashName>)>,
+    over_files: bool,
     progress: &dyn Progress,
 ) -> Result<Created, CreateError> {
-    let unlocked = outer.map(|outer| check_outer(store, &UnlockRequest::new(outer))).transpose()?;
-    outer.map_or(Ok(()), |outer| refuse_same_secret(outer, new.secrets))?;
+    let opened = |(outer, hash)| check_outer(store, &UnlockRequest { hash, ..UnlockRequest::new(outer) });
+    let unlocked = outer.map(opened).transpose()?;
+    outer.map_or(Ok(()), |(outer, _)| refuse_same_secret(outer, new.secrets))?;
     let sector_bytes = unlocked.as_ref().map_or(store.sector_bytes(), |outer| outer.info.sector_bytes);
     whole_sectors(size, sector_bytes)?;
     let data = data_range(store.size(), size)?;
     let note = match &unlocked {
         None => Some(Note::OuterNotOpened),
         Some(outer) => match refuse_over_files(store, outer, size, &data) {
-            Err(CreateError::OuterFiles { .. } | CreateError::OuterUnknown { .. })
-                if become_of == OuterFiles::Lost =>
-            {
+            Err(CreateError::OuterFiles { .. } | CreateError::OuterUnknown { .. }) if over_files => {
                 Some(Note::OuterFilesLost)
             }
             checked => checked?,

@@ -47,8 +47,8 @@ pub use create::{
 pub(crate) use create_error::LARGEST_PIM;
 pub use create_error::{CreateError, NoOuter};
 pub use create_hidden::{
-    check_hidden, check_hidden_size, create_hidden, create_hidden_over, refuse_hidden_there,
-    refuse_same_secret,
+    check_hidden, check_hidden_size, create_hidden, create_hidden_in, create_hidden_over,
+    refuse_hidden_there, refuse_same_secret,
 };
 #[cfg(target_os = "linux")]
 pub use create_target::{Existing, Space, Target, must_have_room};

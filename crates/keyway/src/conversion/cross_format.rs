@@ -2,7 +2,7 @@
 
 use super::claim::{allocate, claim, set_len};
 use super::examined::{Examined, file_system_within};
-use super::free_room::may_begin;
+use super::free_room::{may_begin, must_be_there};
 use super::job::{Job, Next, With};
 use super::outcome::{Made, NewKeys};
 use super::plan::{Contents, ConversionLoss, ConversionPlan, HeaderSpace};
@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::medium;
 use crate::progress::{Progress, Stage, tell_weakness};
 use crate::resize::inside::{Attached, restored};
-use crate::secrets::{PasswordSource, SecretRole, Secrets, Wanted};
+use crate::secrets::{PasswordSource, SecretRole, Secrets};
 use crate::session::SessionSecrets;
 use crate::under_way::ConversionRefusal;
 use crate::unlock::{Family, Key, UnlockArguments, VolumeFormat};
@@ -217,6 +217,10 @@ fn to_veracrypt(
         None if new.grow && path.is_file() => HeaderSpace::LargerFile { bytes: larger() },
         None => return Err(request.said(ConvertError::NoRoom { missing: needed - most })),
     };
+    if let HeaderSpace::LargerFile { .. } = plan.space {
+        // Room for that is looked for as soon as it is known to be needed.
+        must_be_there(&plan)?;
+    }
     plan.bytes = Some(needed);
     plan.lost = vec![ConversionLoss::HeaderBackups];
     Ok((plan, Box::new(ToVeraCrypt { new: new.clone(), cipher, key, fs, needed })))
@@ -228,7 +232,9 @@ impl Job for ToVeraCrypt {
         let (request, space) = (with.request, with.plan.space);
         let path = &*request.path;
         // Before anything is changed: who mistypes it has the file system as it was.
-        let secrets = request.new_or_own().read(Wanted::NewPassword, &request.subject(), with.secrets)?;
+        let source = request.new_or_own();
+        let derived = source.derived_by(new.hash());
+        let secrets = source.read_new(derived, &request.subject(), with.secrets)?;
         tell_weakness(with.progress, Weakness::of_secrets(&secrets, new.hash()));
         let wish = veracrypt::NewVolume { secrets: &secrets, cipher, hash: new.hash(), fill: Fill::Quick };
         let own = SessionSecrets::from(Key::BitLocker(key));

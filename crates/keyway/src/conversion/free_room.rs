@@ -31,7 +31,7 @@ pub(super) fn may_begin(plan: &ConversionPlan, request: &ConversionRequest) -> R
 ///
 /// # Errors
 /// There is less room than it takes.
-fn must_be_there(plan: &ConversionPlan) -> Result<(), Error> {
+pub(super) fn must_be_there(plan: &ConversionPlan) -> Result<(), Error> {
     let volume = &*plan.volume;
     let lacks = |path: &Path, bytes| veracrypt::must_have_room(path, bytes).is_err();
     let source = || io::Error::from(Errno::NOSPC);

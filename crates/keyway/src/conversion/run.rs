@@ -23,6 +23,9 @@ use keyway_convert::Stopped;
 use keyway_store::Held;
 use std::time::Instant;
 
+/// What will be done, and what does it.
+type Planned = (ConversionPlan, Box<dyn Job>);
+
 /// A conversion that was looked at. Nothing was changed; nobody else begins with the medium until this is run or dropped.
 #[non_exhaustive]
 pub struct Conversion {
@@ -55,17 +58,22 @@ pub fn plan(
         must_have_folder(new)?;
     }
     request.skip_unreadable.as_deref().map_or(Ok(()), LostList::check)?;
+    let begins = |planned| may(request, planned);
     let (plan, job) = match &request.goal {
         Goal::Encrypt(new) if new.format == Some(Family::BitLocker) => {
-            bitlocker::encryption(request, new, &medium)?
+            bitlocker::encryption(request, new, &medium).and_then(begins)
         }
-        Goal::Encrypt(new) => veracrypt::encryption(request, new, &medium)?,
-        Goal::Reencrypt(new) => of_volume(request, Some(new), &medium, (secrets, progress))?,
-        Goal::Decrypt => of_volume(request, None, &medium, (secrets, progress))?,
-        Goal::Resume => resume::resumption(request, &medium)?,
-    };
-    may_begin(&plan, request)?;
+        Goal::Encrypt(new) => veracrypt::encryption(request, new, &medium).and_then(begins),
+        Goal::Reencrypt(new) => of_volume(request, Some(new), &medium, (secrets, progress)),
+        Goal::Decrypt => of_volume(request, None, &medium, (secrets, progress)),
+        Goal::Resume => resume::resumption(request, &medium).and_then(begins),
+    }?;
     Ok(Conversion { plan, request: request.clone(), job, held: medium.held })
+}
+
+/// A conversion that is planned, if it may begin.
+fn may(request: &ConversionRequest, planned: Planned) -> Result<Planned, Error> {
+    may_begin(&planned.0, request).map(|()| planned)
 }
 
 /// Looks whether a volume can become another one, or, where none is wanted, the file system in it.
@@ -74,7 +82,7 @@ fn of_volume(
     new: Option<&NewVolume>,
     medium: &Examined<'_>,
     asked: (&dyn Secrets, &dyn Progress),
-) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
+) -> Result<Planned, Error> {
     let old = family_on(medium.path, &*medium.store, &request.arguments)?;
     must_have_first_sector(medium.path, &*medium.store, &request.arguments)?;
     if let Some(new) = new {
@@ -88,17 +96,17 @@ fn of_volume(
         }
     }
     request.sources.must_suit(old, medium.path, &request.arguments)?;
-    let Some(new) = new else {
-        return match old {
-            Family::BitLocker => bitlocker::decryption(request, medium),
-            Family::VeraCrypt => veracrypt::decryption(request, medium),
-        };
+    let planned = match (new, old) {
+        (None, Family::BitLocker) => bitlocker::decryption(request, medium),
+        (None, Family::VeraCrypt) => veracrypt::decryption(request, medium),
+        // It asks for secrets, and has looked whether it may begin before that.
+        (Some(new), old) if new.format.unwrap_or(old) != old => {
+            return cross_format::conversion(request, new, medium, old, asked);
+        }
+        (Some(new), Family::BitLocker) => bitlocker::reencryption(request, new, medium),
+        (Some(new), Family::VeraCrypt) => veracrypt::reencryption(request, new, medium),
     };
-    match (old, new.format.unwrap_or(old)) {
-        (old, wanted) if old != wanted => cross_format::conversion(request, new, medium, old, asked),
-        (Family::BitLocker, _) => bitlocker::reencryption(request, new, medium),
-        (Family::VeraCrypt, _) => veracrypt::reencryption(request, new, medium),
-    }
+    planned.and_then(|planned| may(request, planned))
 }
 
 impl Conversion {

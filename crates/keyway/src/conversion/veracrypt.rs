@@ -10,7 +10,7 @@ use super::space::{MakingRoom, elsewhere, end_in, end_of};
 use crate::error::Error;
 use crate::progress::tell_weakness;
 use crate::protectors::{SecretChange, SecretProtector};
-use crate::secrets::{Wanted, one_standard_input};
+use crate::secrets::one_standard_input;
 use crate::under_way::ConversionRefusal;
 use crate::unlock::VolumeFormat;
 use keyway_cipher::Chain;
@@ -104,7 +104,9 @@ impl Job for Encryption {
     fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
         let (request, space) = (with.request, with.plan.space);
         let path = &*request.path;
-        let secrets = request.sources.password.read(Wanted::NewPassword, &request.subject(), with.secrets)?;
+        let source = &request.sources.password;
+        let derived = source.derived_by(self.new.hash());
+        let secrets = source.read_new(derived, &request.subject(), with.secrets)?;
         tell_weakness(with.progress, Weakness::of_secrets(&secrets, self.new.hash()));
         let new = new_volume(self.new.hash(), self.cipher, &secrets);
         let free = with.plan.free_space;
@@ -184,14 +186,11 @@ impl Job for Reencryption {
             (Some(_), Kind::WrongSecret) => e.leaving(Advice::HashIsNew),
             _ => e,
         })?;
+        let (cipher, hash) = self.new.in_place_of(opened.opened().suite.chain, opened.info.hash)?;
         let other = match request.new.is_given() {
-            true => {
-                let change = SecretChange::from(&request.new);
-                Some(change.over(&old, Wanted::NewPassword, &subject, with.secrets)?)
-            }
+            true => Some(SecretChange::from(&request.new).set_over(&old, hash, &subject, with.secrets)?),
             false => None,
         };
-        let (cipher, hash) = self.new.in_place_of(opened.opened().suite.chain, opened.info.hash)?;
         let weakness = other.as_ref().and_then(|new| Weakness::of_secrets(new, hash));
         tell_weakness(with.progress, weakness);
         allocate(&request.path)?;

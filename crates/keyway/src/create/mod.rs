@@ -11,6 +11,7 @@ mod in_words;
 mod place;
 mod plan;
 mod protectors;
+mod request;
 mod there;
 mod veracrypt;
 
@@ -23,6 +24,7 @@ pub use keyway_volume::HashName;
 pub use keyway_volume::bitlocker::{Method, NewProtectors};
 pub use place::NewPlace;
 pub(crate) use place::Overcommitted;
-pub use plan::{CreateLoss, CreatePlan, CreateRequest, PlannedDetails};
+pub use plan::{CreateLoss, CreatePlan, PlannedDetails};
 pub use protectors::{KeyFiles, ProtectorOptions, protector_id};
+pub use request::CreateRequest;
 pub use veracrypt::{VeraCryptCreated, VeraCryptOptions};

@@ -26,6 +26,8 @@ pub struct VeraCryptOptions {
     pub label: Option<String>,
     /// A hidden volume is made also where files of the outer one lie, or may lie.
     pub over_files: bool,
+    /// The key derivation's hash of the outer volume, which is looked for where it is left out.
+    pub outer_hash: Option<HashName>,
 }
 
 impl Default for VeraCryptOptions {
@@ -39,6 +41,7 @@ impl Default for VeraCryptOptions {
             filesystem: None,
             label: None,
             over_files: false,
+            outer_hash: None,
         }
     }
 }
@@ -91,8 +94,15 @@ impl VeraCryptOptions {
     ) -> Result<VeraCryptCreated, Error> {
         let target = Target::existing(path).map_err(about(path))?;
         let new = self.new_volume(secret);
-        let create = if self.over_files { veracrypt::create_hidden_over } else { veracrypt::create_hidden };
-        let created = create(target.store(), bytes, &new, outer, &by_steps(progress));
+        let outer = outer.map(|outer| (outer, self.outer_hash));
+        let created = veracrypt::create_hidden_in(
+            target.store(),
+            bytes,
+            &new,
+            outer,
+            self.over_files,
+            &by_steps(progress),
+        );
         self.finish(path, target, created.map_err(about(path))?, progress)
     }
 

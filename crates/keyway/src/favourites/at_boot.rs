@@ -205,12 +205,17 @@ fn favourite(name: &str, value: toml::Value) -> Result<Favourite, Why> {
     if !is_name(name) {
         return Err(Why::Name);
     }
-    if service(name).len() > unit_text::LONGEST {
-        return Err(Why::LongName("that"));
-    }
     let kept: Kept =
         value.try_into().map_err(|e: toml::de::Error| Why::Unreadable(e.message().to_owned()))?;
     let favourite = kept.named(name.to_owned(), true);
+    must_suit(&favourite).map(|()| favourite)
+}
+
+/// Refuses what no service could open.
+pub(super) fn must_suit(favourite: &Favourite) -> Result<(), Why> {
+    if service(&favourite.name).len() > unit_text::LONGEST {
+        return Err(Why::LongName("that"));
+    }
     place("volume", &favourite.volume, "device")?;
     if let Some(mountpoint) = &favourite.mountpoint {
         place("mountpoint", mountpoint, "mount")?;
@@ -218,8 +223,7 @@ fn favourite(name: &str, value: toml::Value) -> Result<Favourite, Why> {
             return Err(Why::Path("mountpoint".to_owned()));
         }
     }
-    favourite.options.iter().try_for_each(|option| checked(option))?;
-    Ok(favourite)
+    favourite.options.iter().try_for_each(|option| checked(option))
 }
 
 /// A path of which a unit's name is made.

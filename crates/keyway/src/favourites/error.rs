@@ -1,5 +1,6 @@
 //! Why a favourite could not be kept, found or forgotten.
 
+use super::at_boot::Why;
 use keyway_error::explain;
 use std::path::PathBuf;
 
@@ -21,6 +22,9 @@ pub enum FavouriteError {
         /// It was looked for among those of the machine.
         for_all: bool,
     },
+    /// What no service could open when the machine starts.
+    #[error("it can't be opened when the machine starts: {0}")]
+    NotAtBoot(Why),
     /// A path that is no text can't stand in a file of text.
     #[error("{} is no text, which a favourite's path must be", .0.display())]
     NotText(PathBuf),
@@ -46,6 +50,7 @@ explain! { FavouriteError {
     Self::Name(_) => [Usage Request, NameFavourite],
     Self::Exists(_) => [Exists State, ReplaceFavourite],
     Self::Unknown { .. } => [NotFound State, ListFavourites],
+    Self::NotAtBoot(_) => [Usage Request, WithoutAtBoot],
     Self::NotText(path) => [Unsupported Request, RenameToText; path],
     Self::Option(_) => [Usage Request, LeaveOptionOut],
     Self::NoHome => [Usage Request, SetHome],

@@ -35,7 +35,7 @@ impl Wanted {
 }
 
 /// Where it goes.
-enum Place {
+pub(super) enum Place {
     /// To this new name.
     New(PathBuf),
     /// Into this folder.
@@ -43,7 +43,7 @@ enum Place {
 }
 
 impl Place {
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         let (Self::New(path) | Self::Within(path)) = self;
         path
     }
@@ -277,7 +277,8 @@ impl InsideVolume {
     /// # Errors
     /// As [`InsideVolume::get`].
     pub fn plan_get(&mut self, what: &ToGet, tell: &mut dyn FnMut(&NotDone)) -> Result<GetPlan, Error> {
-        let (_, path, to) = self.all_of(what)?;
+        let (each, path, to) = self.all_of(what)?;
+        self.must_have_room(&each, &what.paths, tell)?;
         let to = if what.to.is_empty() { "-".into() } else { to };
         let mut plan = CopiedFiles::none(&self.volume, path, to);
         for path in &what.paths {
@@ -311,6 +312,7 @@ impl InsideVolume {
 
     fn copy(&mut self, what: &ToGet, tell: &mut dyn FnMut(&NotDone)) -> Result<Copied, Error> {
         let (each, path, to) = self.all_of(what)?;
+        self.must_have_room(&each, &what.paths, tell)?;
         let (left_out, failed, is_complete) = (Vec::new(), Vec::new(), true);
         let what = CopiedFiles::none(&self.volume, path, to);
         let mut all = Copied { what, kept: 0, left_out, failed, is_complete };

@@ -3,13 +3,16 @@
 mod get;
 mod list;
 mod mounted;
+mod new_files;
 mod put;
+mod room;
 mod trial;
 
 pub use get::{Copied, Destination, ToGet};
 pub use keyway_fs::files::Existing;
 pub use list::{ListedFile, Listing};
-pub use put::{NewFiles, PutHow, PutPlan, PutTarget, PutTo};
+pub use new_files::{NewFiles, PutTo};
+pub use put::{PutHow, PutPlan, PutTarget};
 
 use crate::error::{Error, about};
 use crate::locked::LockedVolume;

@@ -11,17 +11,16 @@ mod change;
 pub mod in_words;
 mod list;
 mod name;
+mod outcome;
 mod suitable;
 mod tpm;
 mod veracrypt;
 
 pub use bitlocker::{Protectors, SavedRecovery, only_bitlocker};
-pub(crate) use change::digits;
-pub use change::{
-    ProtectionStatus, ProtectorLoss, ProtectorOutcome, ProtectorPlan, ProtectorRequest, RemovedProtector,
-    SetProtector, StillOpens, change, lost_by,
-};
+pub use change::{ProtectorLoss, ProtectorPlan, ProtectorRequest, change, lost_by};
 pub use keyway_volume::bitlocker::{Guid, LastProtector, Protection, RecoveryPassword};
 pub use list::{ListedProtectors, ListedSecret, list};
 pub use name::ProtectorName;
+pub(crate) use outcome::digits;
+pub use outcome::{ProtectionStatus, ProtectorOutcome, RemovedProtector, SetProtector, StillOpens};
 pub use veracrypt::{ChangedSecret, SecretChange, SecretProtector};

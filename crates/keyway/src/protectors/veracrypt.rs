@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::locked::LockedVolume;
 use crate::progress::tell_weakness;
-use crate::secrets::{PasswordSource, Secrets, Subject, Wanted};
+use crate::secrets::{Derived, PasswordSource, Secrets, Subject, Wanted};
 use keyway_attach::path_text;
 use keyway_secret::SecretBytes;
 use keyway_volume::veracrypt;
@@ -47,8 +47,33 @@ impl SecretChange {
         subject: &Subject,
         secrets: &dyn Secrets,
     ) -> Result<VeraCryptSecret, Error> {
+        self.read_over(old, || self.secret.read(wanted, subject, secrets))
+    }
+
+    /// The same of one that is set now, of which a key is derived with that hash.
+    ///
+    /// # Errors
+    /// As [`PasswordSource::read`].
+    pub(crate) fn set_over(
+        &self,
+        old: &VeraCryptSecret,
+        hash: HashName,
+        subject: &Subject,
+        secrets: &dyn Secrets,
+    ) -> Result<VeraCryptSecret, Error> {
+        let keeps_keyfiles = !old.keyfiles.is_empty() && !self.no_keyfiles;
+        let keyfiles = keeps_keyfiles || !self.secret.keyfiles.is_empty();
+        let derived = Derived { hash, pim: self.secret.pim.or(old.pim), keyfiles };
+        self.read_over(old, || self.secret.read_new(derived, subject, secrets))
+    }
+
+    fn read_over(
+        &self,
+        old: &VeraCryptSecret,
+        read: impl FnOnce() -> Result<VeraCryptSecret, Error>,
+    ) -> Result<VeraCryptSecret, Error> {
         let read = if self.sets_a_password() {
-            self.secret.read(wanted, subject, secrets)?
+            read()?
         } else {
             self.secret.check()?;
             let keyfiles = self.secret.absolute_keyfiles()?;
@@ -139,11 +164,9 @@ pub(super) fn change_secret(
     // Nobody thinks of a new one before the old one has opened it.
     let opened = keyway_volume::unlock(&store, &request);
     let opened = opened.map_err(|e| volume.said(store.counted_on_disk(e.into())))?;
-    let wanted = change.over(&old, Wanted::NewPassword, &subject, volume.secrets)?;
-    tell_weakness(
-        volume.progress,
-        Weakness::of_secrets(&wanted, change.hash.unwrap_or(opened.opened().hash)),
-    );
+    let hash = change.hash.unwrap_or(opened.opened().hash);
+    let wanted = change.set_over(&old, hash, &subject, volume.secrets)?;
+    tell_weakness(volume.progress, Weakness::of_secrets(&wanted, hash));
     let changed = veracrypt::change_opened(&store, &opened, &request, &wanted, change.hash);
     let changed = changed.map_err(|e| volume.said(e))?;
     Ok(ChangedSecret {

@@ -16,6 +16,7 @@ pub use crate::secret_role::SecretRole;
 pub use crate::variant::Variant;
 pub use bitlocker::recovery_in;
 pub use password::{PasswordSource, SecretFrom, one_standard_input};
+pub(crate) use question::Derived;
 pub use question::{Question, Secrets, Subject, Wanted};
 pub use tpm::{NewTpmSource, TpmSource};
 pub use typed::{CONTROL_C, LINE_LIMIT, Typed};

@@ -1,10 +1,10 @@
 //! A password with its keyfiles and PIM: from a file, a descriptor, or somebody who is asked.
 
-use super::question::{Question, Secrets, Subject, Wanted};
+use super::question::{Derived, Question, Secrets, Subject, Wanted};
 use crate::error::{Error, Misuse};
 use crate::secret_role::SecretRole;
 use keyway_secret::SecretBytes;
-use keyway_volume::{Secrets as VeraCryptSecret, check_keyfile, check_pim};
+use keyway_volume::{HashName, Secrets as VeraCryptSecret, check_keyfile, check_pim};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
@@ -112,6 +112,31 @@ impl PasswordSource {
         subject: &Subject,
         secrets: &dyn Secrets,
     ) -> Result<VeraCryptSecret, Error> {
+        let may_be_empty = !self.keyfiles.is_empty();
+        self.answered(&Question { may_be_empty, ..Question::new(wanted, subject) }, secrets)
+    }
+
+    /// A new one, of which a key is derived so: whoever types it hears what that is worth.
+    ///
+    /// # Errors
+    /// As [`PasswordSource::read`].
+    pub(crate) fn read_new(
+        &self,
+        derived: Derived,
+        subject: &Subject,
+        secrets: &dyn Secrets,
+    ) -> Result<VeraCryptSecret, Error> {
+        let (may_be_empty, derived) = (!self.keyfiles.is_empty(), Some(derived));
+        let question = Question { may_be_empty, derived, ..Question::new(Wanted::NewPassword, subject) };
+        self.answered(&question, secrets)
+    }
+
+    /// What its own PIM and keyfiles, and that key derivation, make of its password.
+    pub(crate) fn derived_by(&self, hash: HashName) -> Derived {
+        Derived { hash, pim: self.pim, keyfiles: !self.keyfiles.is_empty() }
+    }
+
+    fn answered(&self, question: &Question<'_>, secrets: &dyn Secrets) -> Result<VeraCryptSecret, Error> {
         self.check()?;
         let password = match &self.password {
             Some(from) => {
@@ -119,11 +144,7 @@ impl PasswordSource {
                 self.not_empty(from, &password)?;
                 password
             }
-            None => match secrets.answer(&Question {
-                wanted,
-                subject,
-                may_be_empty: !self.keyfiles.is_empty(),
-            })? {
+            None => match secrets.answer(question)? {
                 Some(password) => password,
                 None if !self.keyfiles.is_empty() => SecretBytes::zeroed(0),
                 None => return Err(Misuse::NoPassword(self.role).into()),

@@ -8,6 +8,7 @@ use keyway_sed::Authority;
 use keyway_volume::bitlocker::check_password;
 #[cfg(feature = "tpm")]
 use keyway_volume::bitlocker::tpm::Pin;
+use keyway_volume::{HashName, Weakness};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -37,12 +38,37 @@ pub struct Question<'a> {
     pub subject: &'a Subject,
     /// An empty one will do: there are keyfiles beside it.
     pub may_be_empty: bool,
+    /// What is derived of a new password, where that is known.
+    pub(crate) derived: Option<Derived>,
+}
+
+/// What a VeraCrypt volume's key will be derived of beside a new password, and how: what that counts for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Derived {
+    /// The key derivation's hash.
+    pub(crate) hash: HashName,
+    /// The PIM.
+    pub(crate) pim: Option<u32>,
+    /// There are keyfiles.
+    pub(crate) keyfiles: bool,
 }
 
 impl<'a> Question<'a> {
     /// One that something has to answer.
     pub(crate) const fn new(wanted: Wanted, subject: &'a Subject) -> Self {
-        Self { wanted, subject, may_be_empty: false }
+        Self { wanted, subject, may_be_empty: false, derived: None }
+    }
+
+    /// What makes a new password easy to guess that can be taken, which is better said before it is typed again.
+    pub fn weakness(&self, new: &[u8]) -> Option<Weakness> {
+        match (self.wanted, self.derived) {
+            _ if self.refuses(new).is_some() => None,
+            (Wanted::NewPassword, Some(Derived { hash, pim, keyfiles })) => {
+                Weakness::beside(new, keyfiles, pim, hash)
+            }
+            (Wanted::NewBitLockerPassword, _) => Weakness::of_password(new),
+            _ => None,
+        }
     }
 
     /// Why a new secret can't be taken, which is better said before it is typed again.
@@ -148,6 +174,24 @@ impl<S: Secrets + ?Sized> Secrets for &S {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_easily_guessed_is_known_before_it_is_typed_again() {
+        let subject = Subject::Named("it".to_owned());
+        let derived = |hash, pim, keyfiles| Some(Derived { hash, pim, keyfiles });
+        let weak = |wanted, derived, new: &[u8]| {
+            Question { derived, ..Question::new(wanted, &subject) }.weakness(new)
+        };
+        let (new, sha) = (Wanted::NewPassword, HashName::Sha512);
+        assert_eq!(weak(new, derived(sha, None, false), b"short"), Some(Weakness::Short));
+        assert_eq!(weak(new, derived(sha, None, true), b"short"), None);
+        assert_eq!(weak(new, derived(sha, Some(1), false), b"twelve bytes"), Some(Weakness::SmallPim));
+        assert_eq!(weak(new, derived(HashName::Argon2id, Some(1), false), b"twelve bytes"), None);
+        assert_eq!(weak(new, None, b"short"), None, "what a drive takes is another matter");
+        assert_eq!(weak(Wanted::NewBitLockerPassword, None, b"12345678"), Some(Weakness::Short));
+        assert_eq!(weak(Wanted::NewBitLockerPassword, None, b"1234567"), None, "it is not taken");
+        assert_eq!(weak(Wanted::Password, derived(sha, None, false), b"short"), None);
+    }
 
     #[test]
     fn what_can_not_be_taken_is_refused_with_what_can() {

@@ -50,6 +50,16 @@ pub enum SessionError {
         /// The open volume that it is, by its own name.
         volume: Option<PathBuf>,
     },
+    /// It is open for a process that is at work on it, and closes it by itself.
+    #[error("{} {} by process {pid}", .volume.display(), if *.resizes { "is being resized" } else { "is being worked on" })]
+    AtWork {
+        /// The volume.
+        volume: PathBuf,
+        /// The process.
+        pid: u32,
+        /// It gives the volume another size.
+        resizes: bool,
+    },
     /// Another partition of the same image is open.
     #[error("partition {open} of {} is open, and one partition of an image can be open at a time", .volume.display())]
     OtherPartition {
@@ -153,6 +163,7 @@ explain! { SessionError, through Refused | HostSecret {
         meaning.advice = vec![Advice::CloseNamed { volume: volume.clone() }];
         meaning
     },
+    Self::AtWork { volume, pid, .. } => [Busy InUse, WaitForProcess { pid: *pid }; volume],
     Self::OtherPartition { volume, .. } => [AlreadyOpen InUse, CloseNamed { volume: volume.clone() }; volume],
     Self::FolderTaken { folder, volume } => [Busy InUse, CloseNamed { volume: volume.clone() }; folder],
     Self::Others { path, other } if other.elsewhere.is_some() => [AlreadyOpen InUse, (other.close(path)); path],

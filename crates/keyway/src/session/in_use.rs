@@ -4,12 +4,13 @@ use super::error::SessionError;
 use super::others::OtherUser;
 use crate::error::Error;
 use crate::medium;
+use crate::own_process;
 use keyway_attach::AttachError;
 use keyway_attach::session::{SessionState, clean_stale_and_tell, find, list};
 use keyway_engine::Access;
 use keyway_fs::files::Spared;
 use keyway_store::{InUse, OpenMode, Operation, StoreError, refuse_if_claimed};
-use keyway_sys::{Node, layers, partitions, write_locked_under};
+use keyway_sys::{Node, layers, partitions, write_locked_by, write_locked_under};
 use serde_json::Value;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -72,9 +73,21 @@ pub fn refuse_if_taken(path: &Path, access: Access) -> Result<(), Error> {
 }
 
 fn refuse_if_found(path: &Path) -> Result<(), Error> {
-    let already =
-        |state: SessionState| AttachError::AlreadyOpen { volume: state.volume, mountpoint: state.mountpoint };
-    find(path)?.map_or(Ok(()), |state| Err(already(state).into()))
+    let Some(state) = find(path)? else { return Ok(()) };
+    Err(match at_work(&state) {
+        Some(pid) => {
+            SessionError::AtWork { volume: state.volume, pid, resizes: own_process::resizes(pid) }.into()
+        }
+        None => AttachError::AlreadyOpen { volume: state.volume, mountpoint: state.mountpoint }.into(),
+    })
+}
+
+/// The process of ours that holds the volume of a session for what it does itself: a `resize` of what is in it.
+fn at_work(state: &SessionState) -> Option<u32> {
+    // Whoever holds it has the lock, which the serving process was handed; it may have been killed since.
+    let holder = write_locked_by(&state.volume).filter(|holder| holder.name == "keyway")?;
+    let is_there = Path::new("/proc").join(holder.pid.to_string()).exists();
+    (holder.pid != state.pid && is_there).then_some(holder.pid)
 }
 
 /// The partition of an image that is open, where that is another one than this: they have one file.

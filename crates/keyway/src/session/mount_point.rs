@@ -62,7 +62,8 @@ pub(super) fn make_mount_point(path: &Path) -> Result<(), Error> {
     std::fs::create_dir_all(path).map_err(|e| Error::system("make the mount point", path, e))
 }
 
-fn may_be_made(path: &Path, home: Option<&Path>) -> bool {
+/// Whether a folder is made to mount on, in this home or below `/run/media`.
+pub(crate) fn may_be_made(path: &Path, home: Option<&Path>) -> bool {
     let below = |folder: &Path| path.starts_with(folder) && path != folder;
     let plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
     plain && (below(Path::new(MEDIA)) || home.is_some_and(below))

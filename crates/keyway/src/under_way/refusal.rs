@@ -196,7 +196,7 @@ explain! { ConversionRefusal {
         [NotBegun State, BeginEncryption],
     Self::WasThrough(path) => [Request, OpenIt { path: path.clone() }; path],
     Self::EndedByItself(path) => [Ours, ResumeVolume { path: path.clone() }; path],
-    Self::PausedAlready(path) => [Request, ResumeVolume { path: path.clone() }; path],
+    Self::PausedAlready(path) => [Paused State, ResumeVolume { path: path.clone() }; path],
     Self::NotConverted(path) => [Request, AskStatus; path],
     Self::DoesNotStop(_) => [InUse, WaitForDrive],
 } }

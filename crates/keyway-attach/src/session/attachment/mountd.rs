@@ -61,7 +61,7 @@ impl Attached for Mountd {
                 vec![Reason::Best { way: way.to_owned() }, Reason::Refused { why: why.clone() }];
             // A volume that is to get its file system yet is what its user expects.
             if !nothing_there {
-                tell(&Notice::NotMounted(why));
+                tell(&Notice::NotMounted { volume: plan.volume.clone(), why });
             }
         }
         Ok(())

@@ -187,6 +187,7 @@ pub(super) fn library() -> Vec<Failure> {
         FavouriteError::Name("a b".to_owned()),
         FavouriteError::Exists("photos".to_owned()),
         FavouriteError::Unknown { name: "photos".to_owned(), for_all: true },
+        FavouriteError::NotAtBoot(keyway::favourites::at_boot::Why::Option("--foreground".to_owned())),
         FavouriteError::NotText(v()),
         FavouriteError::Option("password-fd".to_owned()),
         FavouriteError::NoHome,

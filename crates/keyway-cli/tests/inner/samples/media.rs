@@ -98,6 +98,8 @@ pub(super) fn inside() -> Vec<Failure> {
         E::LargerThanFatHas { wanted: 5 << 30 },
         E::NoRoomBeforeHidden { free: 512, wanted: 4096 },
         E::NoRoomForFiles { free: 12, wanted: 99 },
+        E::NoRoomHere { folder: "/mnt".into(), free: 4096, wanted: 8192 },
+        E::NoRoomHereForFiles { folder: "/mnt".into(), free: 12, wanted: 99 },
         E::Full("/letter.txt".into()),
         E::RootFull { free: 12, wanted: 99 },
         E::Stopped { files: 3, missing: v() },

@@ -113,6 +113,7 @@ pub(super) fn serving() -> Vec<Failure> {
         SessionError::DiscardsInHidden,
         taken(Some(v())),
         taken(None),
+        SessionError::AtWork { volume: v(), pid: 4711, resizes: true },
         SessionError::OtherPartition { volume: v(), open: 2 },
         others(0, None),
         others(123_456, None),
