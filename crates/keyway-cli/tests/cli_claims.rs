@@ -198,11 +198,15 @@ const CLAIMS: &[(&str, &str)] = &[
     ),
     ("`doctor` says under `sandbox`", "doctor_says_what_it_would_choose"),
     (
+        "`ls`, `get`, `cat`, `info` with a secret, `header check`,",
+        "who_searches_for_a_key_is_confined_meanwhile a_search_in_the_sandbox_finds_and_tells_what_it_did",
+    ),
+    (
         "`encrypt`, `decrypt` and `resume` do so before the first",
         "who_converts_a_volume_is_confined_until_it_is_through_and_leaves_nothing",
     ),
     (
-        "With `--require-sandbox` all of them refuse",
+        "With `--require-sandbox` those that have it refuse",
         "who_converts_a_volume_that_is_in_use_is_confined_and_leaves_nothing",
     ),
     ("What is in a volume is not read or changed", "what_is_open_is_neither_read_nor_changed_beside_it"),

@@ -12,6 +12,11 @@ use std::process::{Child, Stdio};
 
 const WITH: &str = "--password-file @pw --pim 1";
 
+const PASSWORD_ONLY: &str = "--password-file @pw";
+
+/// What a thread is called that tries hashes.
+const SEARCHES: &str = "keyway-unlock";
+
 /// Whether this kernel has all layers; says so visibly where not.
 fn has_all(cli: &Cli) -> bool {
     let doctor = cli.json(0, "doctor");
@@ -27,17 +32,22 @@ fn line<'a>(status: &'a str, name: &str) -> &'a str {
     status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap_or_default().trim()
 }
 
+/// The names of a process's threads; none of one that has ended.
+fn threads(pid: &str) -> Vec<String> {
+    let tasks = std::fs::read_dir(Path::new("/proc").join(pid).join("task")).into_iter().flatten().flatten();
+    let names = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
+    names.map(|name| name.trim().to_owned()).collect()
+}
+
 /// All threads of a process are confined, and have no capability but to lock memory and to pass limits.
 fn assert_confined(pid: &str, what: &str) {
-    let tasks = Path::new("/proc").join(pid).join("task");
     // Those that tried other hashes end when they have tried the one that they are at.
-    wait_until("no other hash is tried any more", || {
-        let tasks = std::fs::read_dir(&tasks).expect("it runs").flatten();
-        tasks
-            .map(|task| std::fs::read_to_string(task.path().join("comm")))
-            .all(|name| name.is_ok_and(|name| name.trim() != "keyway-unlock"))
-    });
-    let tasks = std::fs::read_dir(&tasks).expect("it runs");
+    wait_until("no other hash is tried any more", || !threads(pid).iter().any(|name| name == SEARCHES));
+    assert_threads_confined(pid, what);
+}
+
+fn assert_threads_confined(pid: &str, what: &str) {
+    let tasks = std::fs::read_dir(Path::new("/proc").join(pid).join("task")).expect("it runs");
     let mut threads = 0;
     for task in tasks.flatten() {
         let Ok(status) = std::fs::read_to_string(task.path().join("status")) else { continue };
@@ -129,6 +139,98 @@ fn who_reads_a_volume_for_somebody_is_confined_when_the_first_byte_comes() {
     out.read_to_end(&mut rest).expect("the others");
     assert!(cat.wait().expect("it ends").success());
     assert!(rest.len() > 512 << 10, "{}", rest.len());
+}
+
+/// Headers are parsed, and keys are derived, by a process that has nothing but the volume and the password.
+#[test]
+fn who_searches_for_a_key_is_confined_meanwhile() {
+    let cli = Cli::new();
+    if !has_all(&cli) {
+        return;
+    }
+    cli.volume("volume");
+    let before = std::fs::read(cli.path("volume")).expect("read");
+    // With that PIM the search takes minutes; nobody is asked for another password.
+    let slow = "@volume --password-file @pw --pim 60000 --hash sha512";
+    for words in [
+        format!("ls {slow} --require-sandbox"),
+        format!("get {slow} --require-sandbox /file @file"),
+        format!("cat {slow} --require-sandbox"),
+        format!("info {slow}"),
+        format!("header check {slow}"),
+        format!("protector list {slow}"),
+        format!("erase {slow} --yes"),
+    ] {
+        let words = cli.words(&words);
+        let (out, err) = (Stdio::null(), Stdio::null());
+        let mut child = cli.command(&words).stdout(out).stderr(err).spawn().expect("keyway starts");
+        let pid = child.id().to_string();
+        wait_until("it searches", || threads(&pid).iter().any(|name| name == SEARCHES));
+        assert_threads_confined(&pid, &words.join(" "));
+        child.kill().expect("ours");
+        child.wait().expect("it ends");
+    }
+    assert!(std::fs::read(cli.path("volume")).expect("read") == before, "it was written to");
+}
+
+/// What the search needs is there without paths: memory for Argon2id, whose amount is asked for anew, and the words of what failed.
+#[test]
+fn a_search_in_the_sandbox_finds_and_tells_what_it_did() {
+    let cli = Cli::new();
+    cli.volume("volume");
+    cli.keyway.secret("wrong", "not-the-password-of-it");
+    std::fs::write(cli.path("key"), "a keyfile").expect("room");
+    cli.ends(0, "create @argon --size 1M --quick --hash argon2id --password-file @pw --pim 1");
+    cli.ends(0, "create @files --size 1M --quick --password-file @pw --keyfile @key --pim 1");
+    assert_eq!(cli.json(0, &format!("info @argon {WITH}"))["hash"], "argon2id");
+    cli.ends(0, &format!("info @files {WITH} --keyfile @key"));
+    cli.ends(0, &format!("header check @files {WITH} --keyfile @key"));
+    for words in ["info @volume", "header check @volume", "cat @volume", "erase @volume --yes"] {
+        cli.fails(
+            3,
+            "wrong-secret",
+            "check the password",
+            &format!("{words} --password-file @wrong --pim 1"),
+        );
+    }
+    cli.ends(0, &format!("erase @files {WITH} --keyfile @key --yes"));
+    cli.ends(0, &format!("erase @argon {WITH} --yes"));
+    cli.fails(3, "wrong-secret", "check the password", &format!("info @argon {WITH} --hash argon2id"));
+    if require_tool("mkfs.fat").is_none() {
+        return;
+    }
+    cli.ends(
+        0,
+        &format!("create @bitlocker --size 64M --format bitlocker --quick --filesystem fat {PASSWORD_ONLY}"),
+    );
+    for words in ["info @bitlocker", "header check @bitlocker"] {
+        cli.ends(0, &format!("{words} {PASSWORD_ONLY}"));
+        let wrong = format!("{words} --password-file @wrong");
+        cli.fails(3, "wrong-secret", "check the password", &wrong);
+    }
+    cli.ends(0, "header check @bitlocker");
+    cli.ends(0, "protector list @bitlocker");
+    cli.ends(3, "erase @bitlocker --password-file @wrong --yes");
+    cli.ends(0, &format!("erase @bitlocker {PASSWORD_ONLY} --yes"));
+    cli.ends(4, "info @bitlocker");
+}
+
+/// What hides a favourite is told by a process without paths as well.
+#[test]
+fn a_favourite_that_is_hidden_is_named_after_a_wrong_password() {
+    let cli = Cli::new();
+    cli.volume("v.hc");
+    cli.volume("pics");
+    cli.keyway.secret("wrong", "not-the-password-of-it");
+    let here = |words: &str| {
+        let mut command = cli.command(cli.words(words));
+        command.current_dir(cli.keyway.folder()).output().expect("keyway starts")
+    };
+    assert!(here("favourite add v.hc --pim 1 --name pics").status.success());
+    let done = here("info pics --password-file @wrong --pim 1 --hash sha512");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(3), "{said}");
+    assert!(said.contains("goes before the favourite pics"), "{said}");
 }
 
 /// Starts a slow conversion of `@volume`, and waits until its first segments are converted.

@@ -39,8 +39,7 @@ pub fn bitlocker_stretch(
 ///
 /// A processor with SHA instructions does two in the time of one.
 pub fn bitlocker_stretches(asked: &[BitlockerStretch<'_>], stop: &AtomicBool) -> Option<Vec<SecretBytes>> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let share = asked.len().div_ceil(cores).next_multiple_of(AT_ONCE);
+    let share = asked.len().div_ceil(crate::cores()).next_multiple_of(AT_ONCE);
     let one = |asked| stretch(Links::best(), LINKS, asked, stop);
     if asked.len() <= share {
         return one(asked);

@@ -56,11 +56,13 @@ mod argon2id;
 mod bitlocker;
 mod hmac;
 mod kernels;
+mod machine;
 mod pbkdf2;
 mod prf;
 
 pub use argon2id::{Argon2idCost, Argon2idParameter, KdfError, argon2id, argon2id_many};
 pub use bitlocker::{BitlockerStretch, bitlocker_stretch, bitlocker_stretches};
 pub use kernels::Kernel;
+pub use machine::{FreeMemory, cores, free_memory, look_ahead};
 pub use pbkdf2::{Block, lanes, pbkdf2, pbkdf2_blocks, pbkdf2_blocks_with};
 pub use prf::Prf;

@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, CWD, FallocateFlags, FlockOperation, Mode};
 use rustix::net::{AddressFamily, RecvAncillaryBuffer, RecvFlags, SendFlags, SocketFlags, SocketType};
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::mem::MaybeUninit;
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
@@ -49,6 +49,8 @@ struct Place {
     datagrams: UdpSocket,
     /// What is converted: open to be written.
     medium: File,
+    /// What tells how much memory is free, opened before.
+    free_memory: File,
     /// Both ends of a connection to somebody who is asked.
     asked: [OwnedFd; 2],
 }
@@ -204,6 +206,7 @@ fn still_works(role: Role, open: &File, at: &Place) -> io::Result<()> {
     let thread = std::thread::spawn(|| vec![7u8; 64 << 20].into_iter().map(u64::from).sum::<u64>());
     assert_eq!(thread.join().expect("it counts"), 7 * (64 << 20));
     assert!(std::thread::spawn(|| std::panic::resume_unwind(Box::new(1))).join().is_err());
+    searches(&at.free_memory)?;
     std::thread::sleep(Duration::from_millis(1));
     let mut random = [MaybeUninit::uninit(); 8];
     rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
@@ -224,6 +227,49 @@ fn still_works(role: Role, open: &File, at: &Place) -> io::Result<()> {
         Role::Convert => converts(at).and_then(|()| opens_nothing(role, at)),
         _ => opens_nothing(role, at),
     }
+}
+
+/// What the search for a key needs: secrets between guards, large memory, threads with names, and what the kernel says of free
+/// memory now.
+fn searches(mut free_memory: &File) -> io::Result<()> {
+    let search = || {
+        for len in [4096usize, 64 << 20] {
+            let (flags, access) =
+                (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, libc::PROT_READ | libc::PROT_WRITE);
+            // SAFETY: a new mapping at a place of the kernel's choice, which nothing else uses.
+            let memory = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_NONE, flags, -1, 0) };
+            assert_ne!(memory, libc::MAP_FAILED);
+            // SAFETY: all of the mapping made above, and nothing else.
+            done(unsafe { libc::mprotect(memory, len, access) }.into())?;
+            if len == 4096 {
+                // SAFETY: as above.
+                done(unsafe { libc::mlock(memory, len) }.into())?;
+            }
+            for advice in [libc::MADV_HUGEPAGE, libc::MADV_DONTDUMP, libc::MADV_WIPEONFORK] {
+                // SAFETY: as above; it holds nothing.
+                let advised = done(unsafe { libc::madvise(memory, len, advice) }.into());
+                // A kernel may have no huge pages.
+                assert!(advised.is_ok() || advice == libc::MADV_HUGEPAGE, "{advice}: {advised:?}");
+            }
+            // SAFETY: as above; nobody uses it any more.
+            done(unsafe { libc::munmap(memory, len) }.into())?;
+        }
+        Ok::<_, io::Error>(())
+    };
+    std::thread::scope(|scope| {
+        let threads = [0, 1].map(|_| {
+            let named = std::thread::Builder::new().name("keyway-unlock".into());
+            named.spawn_scoped(scope, search).expect("a thread")
+        });
+        threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
+    })?;
+    for _ in 0..2 {
+        let mut text = String::new();
+        free_memory.rewind()?;
+        free_memory.read_to_string(&mut text)?;
+        assert!(text.contains("MemAvailable:"), "{text}");
+    }
+    Ok(())
 }
 
 fn opens_nothing(role: Role, at: &Place) -> io::Result<()> {
@@ -280,6 +326,7 @@ fn planted() {
             .truncate(true)
             .open(medium)
             .expect("room"),
+        free_memory: File::open("/proc/meminfo").expect("it tells everybody"),
         asked: asked.expect("sockets").into(),
     };
     mapped(&at);

@@ -29,6 +29,7 @@ mod weakness;
 pub use error::{Argon2idSkipped, KeyfileFault, NotAVolume, Unsupported, VolumeError};
 pub use info::{VolumeInfo, Warning};
 pub use inspect::{Inspection, inspect};
+pub use keyway_kdf::look_ahead;
 pub use opened::{Info, Opened};
 pub use progress::{Progress, Stage};
 pub use read_back::{ReadBack, ReadsBackDifferently};

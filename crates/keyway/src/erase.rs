@@ -1,5 +1,6 @@
 //! The end of a volume in an instant: every key of it destroyed.
 
+use crate::confining::Confining;
 use crate::detect::must_be_noise;
 use crate::disk::{DiskPartition, Part, meant};
 use crate::error::Error;
@@ -59,23 +60,31 @@ pub fn erase<'a>(volume: &'a LockedVolume<'a>) -> Result<ErasePlan<'a>, Error> {
     Ok(ErasePlan { volume: volume.path.clone(), format, partition, locked: volume })
 }
 
-/// The headers that the secret opens, of a volume that can't be told from noise without; of a BitLocker volume there are none, and
-/// who names a secret means the volume that it opens.
-fn headers(volume: &LockedVolume<'_>, format: Family) -> Result<Option<(Part, Headers)>, Error> {
+/// The medium, and the headers that the secret opens, of a volume that can't be told from noise without; of a BitLocker volume there
+/// are none, and who names a secret means the volume that it opens.
+fn headers(
+    volume: &LockedVolume<'_>,
+    format: Family,
+    confining: &Confining<'_>,
+) -> Result<(Part, Option<Headers>), Error> {
     if format == Family::BitLocker {
-        if volume.sources.is_given() {
-            let secrets = volume.bitlocker_key()?;
-            let opened = bitlocker::unlock(&volume.to_look()?, &bitlocker::UnlockRequest::new(&secrets));
+        let named =
+            volume.sources.is_given().then(|| volume.asking(confining).bitlocker_key()).transpose()?;
+        let store = volume.to_change()?;
+        if let Some(secrets) = named {
+            confining.enter_before(&*secrets)?;
+            let opened = bitlocker::unlock(&store, &bitlocker::UnlockRequest::new(&secrets));
             opened.map_err(|e| volume.said(e))?;
         }
-        return Ok(None);
+        return Ok((store, None));
     }
-    let secret = volume.veracrypt_key()?;
+    let secret = volume.asking(confining).veracrypt_key()?;
     let store = volume.to_change()?;
     let drive = volume.system_drive()?;
+    confining.enter_before(&secret)?;
     let request = volume.arguments.veracrypt_request(&secret, None, drive.as_ref(), &volume.progress);
     let headers = Headers::find(&store, &request).map_err(|e| volume.said(e))?;
-    Ok(Some((store, headers)))
+    Ok((store, Some(headers)))
 }
 
 impl ErasePlan<'_> {
@@ -84,7 +93,7 @@ impl ErasePlan<'_> {
     /// # Errors
     /// It opens nothing.
     pub fn check(&self) -> Result<(), Error> {
-        headers(self.locked, self.format).map(drop)
+        headers(self.locked, self.format, &self.locked.confining()?).map(drop)
     }
 
     /// Asks for the secret where one is needed, and destroys every key: nobody opens the volume again, but by a backup of its
@@ -99,10 +108,12 @@ impl ErasePlan<'_> {
 
     fn destroy(self) -> Result<Erased, Error> {
         let volume = self.locked;
-        match headers(volume, self.format)? {
-            Some((store, headers)) => headers.erase(&store).map_err(|e| volume.said(e))?,
+        let confining = volume.confining()?;
+        let (store, headers) = headers(volume, self.format, &confining)?;
+        confining.enter()?;
+        match headers {
+            Some(headers) => headers.erase(&store).map_err(|e| volume.said(e))?,
             None => {
-                let store = volume.to_change()?;
                 let metadata = bitlocker::Metadata::read(&store).map_err(|e| volume.said(e))?;
                 bitlocker::erase(&store, &metadata).map_err(|e| volume.said(e))?;
             }

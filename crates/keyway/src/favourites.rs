@@ -24,6 +24,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
 /// A volume that is opened by a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -155,6 +156,9 @@ pub fn option<'a>(long: &str, values: impl Iterator<Item = &'a OsStr>) -> Result
     Ok(if words.is_empty() { vec![format!("--{long}")] } else { words })
 }
 
+/// All as they were read first, for a process that has given up its paths since.
+static READ: OnceLock<Vec<Favourite>> = OnceLock::new();
+
 /// All, by name: the user's own, then those of the machine that none of these hides.
 ///
 /// # Errors
@@ -171,7 +175,9 @@ pub fn all() -> Result<Vec<Favourite>, Error> {
             all.insert(name.clone(), kept.named(name, for_all));
         }
     }
-    Ok(all.into_values().collect())
+    let all: Vec<_> = all.into_values().collect();
+    let _ = READ.set(all.clone());
+    Ok(all)
 }
 
 /// What else a word without a slash may have meant that was taken for a path, as facts for a sentence: a favourite, and why those
@@ -181,7 +187,8 @@ pub fn missed(word: &Path) -> Option<Value> {
     if word.components().count() != 1 || !word.to_str().is_some_and(is_name) {
         return None;
     }
-    match all() {
+    // Without paths, what was read when there were some.
+    match all().or_else(|why| READ.get().cloned().ok_or(why)) {
         // In the sandbox nobody sees what is there: then it was found, and by another name than a favourite's.
         Err(why) => word.try_exists().is_ok_and(|there| !there).then(|| json!({ "why": why.to_string() })),
         Ok(all) => {

@@ -69,6 +69,7 @@
 
 pub mod bitlocker;
 mod capabilities;
+mod confining;
 pub mod conversion;
 mod copy_out;
 pub mod create;

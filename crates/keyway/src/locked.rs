@@ -1,5 +1,6 @@
 //! A volume that isn't open yet: where it is, what it is looked for as, what was named to open it.
 
+use crate::confining::Confining;
 use crate::detect;
 use crate::disk::{self, DiskError, Meant, Part};
 use crate::error::{Error, Misuse};
@@ -32,7 +33,7 @@ pub struct LockedVolume<'a> {
     pub sources: Sources,
     /// What was named to open the hidden volume in it, where that is to be protected.
     pub protect: Option<PasswordSource>,
-    /// What this process gives up as soon as it has opened it; nothing if there is none.
+    /// What this process gives up before the key is searched for, or as soon as it is open; nothing if there is none.
     pub sandbox: Option<Sandbox>,
     /// Who is asked for what was not.
     pub secrets: &'a dyn Secrets,
@@ -50,7 +51,7 @@ impl<'a> LockedVolume<'a> {
         Self { path: path.into(), arguments, sources, protect, sandbox, secrets, progress: &(), meant }
     }
 
-    /// The same, in that sandbox as soon as it is open.
+    /// The same, in that sandbox at the latest when it is open: whoever asked for it opens nothing else by a path afterwards.
     #[must_use]
     pub fn within(self, sandbox: Sandbox) -> Self {
         Self { sandbox: Some(sandbox), ..self }
@@ -216,13 +217,19 @@ impl<'a> LockedVolume<'a> {
         Ok((key, Some(hidden)))
     }
 
-    /// Opens it in this process, which enters the sandbox then.
+    /// Opens it in this process, which is in the sandbox then: from the search for the key on, unless somebody was asked for a
+    /// secret, who may have mistyped it, or keyfiles are read.
     ///
     /// # Errors
     /// Nothing that was named or answered opens it, or it is damaged; the sandbox lacks a layer that is required.
     pub fn open(&self, access: Access, caching: Caching) -> Result<Volume, Error> {
-        let (open, _, sandbox) = self.open_outside(access, caching)?;
-        sandbox.map_or(Ok(()), |sandbox| sandbox.enter())?;
+        let confining = self.confining()?;
+        let keys = self.asking(&confining).keys()?;
+        let (key, protect) = &keys;
+        // What protects the hidden volume may have keyfiles, too.
+        let sandbox = confining.before(key).filter(|_| protect.is_none());
+        let open = self.opened(access, caching, &keys, sandbox)?;
+        confining.enter()?;
         Ok(open)
     }
 
@@ -233,11 +240,31 @@ impl<'a> LockedVolume<'a> {
         caching: Caching,
     ) -> Result<(Volume, Keys, Option<Prepared>), Error> {
         let sandbox = self.sandbox.as_ref().map(Sandbox::prepare).transpose()?;
-        let (key, protect) = self.keys()?;
+        let keys = self.keys()?;
+        let open = self.opened(access, caching, &keys, None)?;
+        Ok((open, keys, sandbox))
+    }
+
+    fn opened(
+        &self,
+        access: Access,
+        caching: Caching,
+        (key, protect): &Keys,
+        sandbox: Option<&Prepared>,
+    ) -> Result<Volume, Error> {
         let options = OpenOptions::new().arguments(self.arguments.clone()).access(access).caching(caching);
-        let options = options.protect_hidden(protect.as_ref()).progress(self.progress);
-        let open = options.open_with(&self.path, &key)?;
-        Ok((open, (key, protect), sandbox))
+        let options = options.protect_hidden(protect.as_ref()).progress(self.progress).confined(sandbox);
+        options.open_with(&self.path, key)
+    }
+
+    /// What its sandbox needs, while there are paths.
+    pub(crate) fn confining(&self) -> Result<Confining<'_>, Error> {
+        Confining::new(self.sandbox.as_ref(), self.secrets)
+    }
+
+    /// The same volume, of which is noted whether somebody was asked for what opens it.
+    pub(crate) fn asking<'s>(&'s self, confining: &'s Confining<'_>) -> LockedVolume<'s> {
+        LockedVolume { secrets: confining.secrets(), ..self.clone() }
     }
 
     pub(crate) fn veracrypt_key(&self) -> Result<VeraCryptSecret, Error> {

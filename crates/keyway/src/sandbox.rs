@@ -1,5 +1,5 @@
-//! What a process gives up once a volume is open in it: from then on it works on what others wrote, and has nothing that
-//! would be worth taking over but that volume.
+//! What a process gives up before it works on what others wrote: it has nothing then that would be worth taking over but that
+//! volume.
 
 use crate::error::Error;
 use keyway_attach::AttachError;
@@ -9,6 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// That this process gives everything up but the open volume, and standard input and output: paths, sockets, other
 /// programs. What is to be used later is opened before.
@@ -69,7 +70,8 @@ impl Sandbox {
             let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
             opened.map_err(|e| Error::system("open", path, e))
         };
-        Ok(Prepared { left: self.left.iter().map(open).collect::<Result<_, _>>()?, reads: self.reads })
+        let left = self.left.iter().map(open).collect::<Result<_, _>>()?;
+        Ok(Prepared { left, reads: self.reads, entered: AtomicBool::new(false) })
     }
 }
 
@@ -77,11 +79,17 @@ impl Sandbox {
 pub(crate) struct Prepared {
     left: Vec<File>,
     reads: bool,
+    entered: AtomicBool,
 }
 
 impl Prepared {
-    /// Enters it.
+    /// Enters it, unless that was done.
     pub(crate) fn enter(&self) -> Result<(), Error> {
+        if self.entered.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        // A key may be derived in it.
+        keyway_volume::look_ahead();
         let left: Vec<_> = self.left.iter().map(AsFd::as_fd).collect();
         let role = match (left.is_empty(), self.reads) {
             (true, _) => Role::Volume,

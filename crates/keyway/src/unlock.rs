@@ -170,6 +170,12 @@ impl<'a> From<&'a VeraCryptSecret> for KeyRef<'a> {
     }
 }
 
+impl<'a> From<&'a [bitlocker::Secret]> for KeyRef<'a> {
+    fn from(secrets: &'a [bitlocker::Secret]) -> Self {
+        Self::BitLocker(secrets)
+    }
+}
+
 impl<'a> From<&'a Key> for KeyRef<'a> {
     fn from(key: &'a Key) -> Self {
         match key {

@@ -7,6 +7,7 @@ use crate::log_file;
 use crate::logged_store::LoggedStore;
 use crate::medium;
 use crate::progress::Progress;
+use crate::sandbox::Prepared;
 use crate::searching::Searched;
 use crate::secrets::{Secrets, Sources};
 use crate::shown::shown;
@@ -89,6 +90,7 @@ pub struct OpenOptions<'a> {
     caching: Caching,
     protect: Option<&'a VeraCryptSecret>,
     progress: &'a dyn Progress,
+    sandbox: Option<&'a Prepared>,
 }
 
 impl Default for OpenOptions<'_> {
@@ -107,6 +109,7 @@ impl<'a> OpenOptions<'a> {
             caching: Caching::Buffered,
             protect: None,
             progress: &(),
+            sandbox: None,
         }
     }
 
@@ -144,6 +147,11 @@ impl<'a> OpenOptions<'a> {
     #[must_use]
     pub fn progress(self, progress: &'a dyn Progress) -> Self {
         Self { progress, ..self }
+    }
+
+    /// A sandbox in which the key is searched for: it is entered when the medium is open.
+    pub(crate) fn confined(self, sandbox: Option<&'a Prepared>) -> Self {
+        Self { sandbox, ..self }
     }
 
     /// Opens the volume in a file or on a device, and asks for what opens it and wasn't named.
@@ -210,6 +218,8 @@ impl<'a> OpenOptions<'a> {
             KeyRef::VeraCrypt(_) => self.arguments.system_drive(path)?,
             KeyRef::BitLocker(_) => None,
         };
+        // Nothing is opened from here on.
+        self.sandbox.map_or(Ok(()), Prepared::enter)?;
         let unlocked = self.unlock_store(&store, key, drive.as_ref(), keys_too);
         let unlocked = unlocked.map_err(|e| self.told_of_metadata(e, &store));
         let (mut opened, keys) = unlocked.map_err(|e| store.counted_on_disk(e).at(path))?;

@@ -15,7 +15,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let TargetArgs { dry, target } = &args.on;
-    let volume = target.locked()?;
+    let volume = target.locked()?.within(keyway::Sandbox::default());
     let plan = keyway::erase(&volume)?;
     let question = said("erase lose", &facts(&plan, json!({"volume": shown(&target.volume)})));
     let words = |erased: &Erased| said("erase", &facts(erased, Value::Null));

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             family => family.map_err(Failure::from).and_then(|_| outside(&volume, out)),
         });
     }
-    let open = volume.open(Access::ReadOnly, Caching::Buffered)?;
+    let open = volume.within(keyway::Sandbox::default()).open(Access::ReadOnly, Caching::Buffered)?;
     out.warnings(&open.warnings);
     let document = open.describe();
     out.result(&document, || words(path, &document))

@@ -155,15 +155,8 @@ fn allocate(blocks: usize, wanted: usize) -> Result<Vec<Memory>, KdfError> {
     Ok(memories)
 }
 
-/// What could be had without driving the machine into the ground. The kernel would promise more
-/// and kill the process later (overcommit).
 fn available_memory_kib() -> Option<u64> {
-    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let field = |name: &str| {
-        let line = info.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
-    };
-    Some(field("MemAvailable:")?.saturating_add(field("SwapFree:").unwrap_or(0)))
+    crate::free_memory().map(|free| free.ram_kib.saturating_add(free.swap_kib))
 }
 
 #[cfg(test)]

@@ -133,6 +133,8 @@ pub fn give_up_paths() -> io::Result<()> {
 fn give_up_all_paths_but(left: &[BorrowedFd<'_>], role: Role) -> io::Result<()> {
     // Buffers that are made later are as they would have been.
     io_memory::find_out();
+    // Secrets lie in whole pages.
+    let _ = rustix::param::page_size();
     // Opened here, to be read again by who answers for the process.
     let _ = machine::huge_pages();
     rustix::thread::set_no_new_privs(true)?;

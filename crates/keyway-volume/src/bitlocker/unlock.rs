@@ -332,7 +332,7 @@ fn by_password(
     let salted: Vec<_> =
         protectors.iter().filter_map(|p| Some((*p, p.entries.stretch_key()?.salt))).collect();
     // A core does two in the time of one.
-    let at_once = 2 * std::thread::available_parallelism().map_or(1, usize::from);
+    let at_once = 2 * keyway_kdf::cores();
     for some in salted.chunks(at_once) {
         let salts: Vec<_> = some.iter().map(|(_, salt)| *salt).collect();
         let keys = hash.stretch_all(&salts, stop).ok_or(BitLockerError::Stopped)?;

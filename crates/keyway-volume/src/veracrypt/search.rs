@@ -108,7 +108,7 @@ pub(crate) fn search(wanted: Wanted<'_>, password: SecretBytes) -> Result<Box<Ma
     trials.retain(|trial| wanted.hash.is_some() || !trial.derivation.is_extravagant());
     let argon2id_skipped = (trials.len() < all).then_some(Argon2idSkipped::Cost);
     let tasks = tasks(&trials);
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(tasks.len().max(1));
+    let workers = keyway_kdf::cores().min(tasks.len().max(1));
     let search = Arc::new(Search {
         argon2id_at_once: argon2id_at_once(&trials),
         trials,
@@ -261,16 +261,10 @@ fn argon2id_at_once(trials: &[Trial]) -> u64 {
         Derivation::Argon2id { memory_kib, .. } => Some(u64::from(memory_kib)),
         Derivation::Pbkdf2 { .. } => None,
     });
-    match (largest.max(), available_memory_kib()) {
-        (Some(needed), Some(available)) => available / 2 / needed.max(1),
+    match (largest.max(), keyway_kdf::free_memory()) {
+        (Some(needed), Some(free)) => free.ram_kib / 2 / needed.max(1),
         _ => 1,
     }
-}
-
-fn available_memory_kib() -> Option<u64> {
-    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
 fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -105,9 +105,11 @@ pub fn check(volume: &LockedVolume<'_>) -> Result<Checked, Error> {
 
 fn of_veracrypt(volume: &LockedVolume<'_>) -> Result<Checked, Error> {
     must_be_noise(&volume.path, &volume.arguments)?;
-    let secret = volume.veracrypt_key()?;
+    let confining = volume.confining()?;
+    let secret = volume.asking(&confining).veracrypt_key()?;
     let store = volume.to_look()?;
     let drive = volume.system_drive()?;
+    confining.enter_before(&secret)?;
     let request = volume.arguments.veracrypt_request(&secret, None, drive.as_ref(), &volume.progress);
     let headers = veracrypt::check(&store, &request).map_err(|e| volume.said(e))?;
     let headers: Vec<_> = headers.into_iter().map(CheckedHeader::from).collect();
@@ -116,12 +118,13 @@ fn of_veracrypt(volume: &LockedVolume<'_>) -> Result<Checked, Error> {
 }
 
 fn of_bitlocker(volume: &LockedVolume<'_>) -> Result<Checked, Error> {
-    let store = volume.to_look()?;
+    let (confining, store) = (volume.confining()?, volume.to_look()?);
     // Where the first sector is damaged, that is what is to be told.
     let searched = Searched::new(&store, volume.progress);
     let named = volume.sources.names_bitlocker() || volume.sources.password.is_given();
     let (metadata, warnings, authentic) = if named {
-        let secrets = volume.bitlocker_key()?;
+        let secrets = volume.asking(&confining).bitlocker_key()?;
+        confining.enter_before(&*secrets)?;
         let request = UnlockRequest { search: true, ..UnlockRequest::new(&secrets) };
         let opened = bitlocker::unlock(&searched, &request).map_err(Error::from);
         let unlocked = searched.unless_stopped(opened).map_err(|e| volume.said(e))?;
@@ -129,6 +132,7 @@ fn of_bitlocker(volume: &LockedVolume<'_>) -> Result<Checked, Error> {
         let authentic = opened.metadata.block().is_authentic(&opened.master);
         (opened.metadata, unlocked.warnings, Some(authentic))
     } else {
+        confining.enter()?;
         let found = bitlocker::find(&searched).map_err(Error::from);
         let locked = searched.unless_stopped(found).map_err(|e| volume.said(e))?;
         (locked.metadata, locked.warnings, None)

@@ -66,9 +66,11 @@ pub enum ListedSecret {
 /// # Errors
 /// The volume can't be read, is none, or does not open.
 pub fn list(volume: &LockedVolume<'_>) -> Result<ListedProtectors, Error> {
+    let confining = volume.confining()?;
     if volume.family()? == Family::BitLocker {
         let store = volume.to_look()?;
         let searched = Searched::new(&store, volume.progress);
+        confining.enter()?;
         let seen = volume.arguments.look_at_bitlocker(&searched).map_err(|e| volume.said(e))?;
         let warnings = seen.warnings.iter().map(ToString::to_string).collect();
         let (key_protectors, auto_unlock_keys) = (seen.info.key_protectors, seen.info.auto_unlock_keys);
@@ -83,8 +85,8 @@ pub fn list(volume: &LockedVolume<'_>) -> Result<ListedProtectors, Error> {
         let key_protectors = [ListedSecret::Unknown { id: "0", kind: "password" }];
         return Ok(ListedProtectors::VeraCrypt { key_protectors, warnings: Vec::new() });
     }
-    let secret = volume.veracrypt_key()?;
-    let options = OpenOptions::new().arguments(volume.arguments.clone());
+    let secret = volume.asking(&confining).veracrypt_key()?;
+    let options = OpenOptions::new().arguments(volume.arguments.clone()).confined(confining.before(&secret));
     let opened = options.open_with(&volume.path, &secret)?;
     let known = match opened.info {
         Info::VeraCrypt(info) => ListedSecret::Known {

@@ -5,7 +5,7 @@ use keyway::header::{self, CheckedDetails, in_words};
 
 /// Ends with exit code 4 where a copy is not in order, so that scripts need not read the answer.
 pub(super) fn run(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
-    let volume = args.locked()?;
+    let volume = args.locked()?.within(keyway::Sandbox::default());
     let checked = header::check(&volume).map_err(|e| {
         let none_opens = header::none_opens(&e);
         let failure = Failure::from(e);

@@ -6,7 +6,7 @@ use keyway::protectors::{self, ListedProtectors, ListedSecret, Protectors, Recov
 
 /// Tells what opens a volume.
 pub(super) fn list(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
-    let listed = protectors::list(&args.locked()?)?;
+    let listed = protectors::list(&args.locked()?.within(keyway::Sandbox::default()))?;
     match &listed {
         ListedProtectors::BitLocker { warnings, .. } => warnings.iter().for_each(|warning| out.warn(warning)),
         ListedProtectors::VeraCrypt { key_protectors: [ListedSecret::Known { .. }], warnings } => {
