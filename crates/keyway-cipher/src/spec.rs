@@ -1,65 +1,38 @@
 //! Names: algorithms, chains of them, modes, kernels, and what a volume's cipher is made of.
 
-use keyway_error::explain;
+use keyway_error::{enum_table, explain};
 use std::fmt;
 use std::str::FromStr;
 
-/// A block cipher with its key size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Algorithm {
-    /// AES with a 128-bit key (BitLocker).
-    Aes128,
-    /// AES with a 256-bit key.
-    Aes256,
-    /// Serpent with a 256-bit key.
-    Serpent,
-    /// Twofish with a 256-bit key.
-    Twofish,
-    /// Camellia with a 256-bit key.
-    Camellia,
-    /// Kuznyechik (GOST R 34.12-2015), 256-bit key.
-    Kuznyechik,
-    /// Blowfish with a 448-bit key, 64-bit blocks. TrueCrypt up to 4.3, to open only.
-    Blowfish,
-    /// CAST-128 with a 128-bit key, 64-bit blocks. TrueCrypt up to 4.3, to open only.
-    Cast5,
-    /// Triple DES with a 168-bit key in 24 bytes, 64-bit blocks. TrueCrypt up to 4.3, to open only.
-    TripleDes,
-}
-
-impl Algorithm {
-    /// Key length in bytes.
-    pub const fn key_bytes(self) -> usize {
-        match self {
-            Self::Aes128 | Self::Cast5 => 16,
-            Self::TripleDes => 24,
-            Self::Aes256 | Self::Serpent | Self::Twofish | Self::Camellia | Self::Kuznyechik => 32,
-            Self::Blowfish => 56,
-        }
+enum_table! {
+    /// A block cipher with its key size.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Algorithm {
+        /// AES with a 128-bit key (BitLocker).
+        Aes128("aes128", 16, 16),
+        /// AES with a 256-bit key.
+        Aes256("aes", 32, 16),
+        /// Serpent with a 256-bit key.
+        Serpent("serpent", 32, 16),
+        /// Twofish with a 256-bit key.
+        Twofish("twofish", 32, 16),
+        /// Camellia with a 256-bit key.
+        Camellia("camellia", 32, 16),
+        /// Kuznyechik (GOST R 34.12-2015), 256-bit key.
+        Kuznyechik("kuznyechik", 32, 16),
+        /// Blowfish with a 448-bit key, 64-bit blocks. TrueCrypt up to 4.3, to open only.
+        Blowfish("blowfish", 56, 8),
+        /// CAST-128 with a 128-bit key, 64-bit blocks. TrueCrypt up to 4.3, to open only.
+        Cast5("cast5", 16, 8),
+        /// Triple DES with a 168-bit key in 24 bytes, 64-bit blocks. TrueCrypt up to 4.3, to open only.
+        TripleDes("des3_ede", 24, 8),
     }
-
-    /// Block length in bytes: 16, or 8 for the three old ones.
-    pub const fn block_bytes(self) -> usize {
-        match self {
-            Self::Blowfish | Self::Cast5 | Self::TripleDes => 8,
-            _ => 16,
-        }
-    }
-
     /// The name in commands and JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Aes128 => "aes128",
-            Self::Aes256 => "aes",
-            Self::Serpent => "serpent",
-            Self::Twofish => "twofish",
-            Self::Camellia => "camellia",
-            Self::Kuznyechik => "kuznyechik",
-            Self::Blowfish => "blowfish",
-            Self::Cast5 => "cast5",
-            Self::TripleDes => "des3_ede",
-        }
-    }
+    pub name: &'static str,
+    /// Key length in bytes.
+    pub key_bytes: usize,
+    /// Block length in bytes: 16, or 8 for the three old ones.
+    pub block_bytes: usize,
 }
 
 /// One to three algorithms, **outermost first**: `aes-twofish-serpent` encrypts with Serpent,
@@ -144,63 +117,57 @@ impl FromStr for Chain {
     }
 }
 
-/// How a block cipher covers a data unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// IEEE 1619 XTS, each layer of a chain over the whole unit with its own two keys; the tweak
-    /// is the unit's number, little-endian.
-    Xts,
-    /// LRW as TrueCrypt 4.1 to 4.3 has it: one 16-byte (8-byte for 64-bit blocks) tweak key for
-    /// the chain; a block's index is its number counted from block 0 of unit 0, plus 1,
-    /// big-endian. TrueCrypt numbers the units from the start of the data area
-    /// (`LRWSector2Index`). All ciphers of a chain have blocks of the same size.
-    Lrw,
-    /// TrueCrypt up to 4.0: CBC with an IV made of seed and unit number, then whitening (dm-crypt
-    /// calls it `tcw`). One cipher, or a chain chained as a whole ("outer CBC": its ciphers all
-    /// have blocks of the same size). TrueCrypt numbers the units from the start of the file, so
-    /// that the data area's first is 1.
-    Cbc,
-    /// TrueCrypt up to 4.0, for the two cascades that mix block sizes (aes-blowfish,
-    /// aes-blowfish-serpent): each layer runs over the whole unit in CBC with IV and whitening of
-    /// its own ("inner CBC"). Units are numbered as in [`Mode::Cbc`].
-    InnerCbc,
-    /// BitLocker's AES-CBC: a unit's IV is its byte offset (unit number times [`Spec::unit_bytes`]),
-    /// 16 bytes little-endian, encrypted with the key. Units are counted from the start of the
-    /// volume. AES alone, units of 512 to 4096 bytes.
-    BitLockerCbc,
-    /// The same, and below it the Elephant diffuser, which has a key of its own (libbde's "TWEAK
-    /// key") as `tweak_key`.
-    BitLockerElephant,
-}
-
-impl Mode {
-    /// The name in JSON; BitLocker's two as cryptsetup has them.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Xts => "xts",
-            Self::Lrw => "lrw",
-            Self::Cbc => "cbc",
-            Self::InnerCbc => "inner-cbc",
-            Self::BitLockerCbc => "cbc-eboiv",
-            Self::BitLockerElephant => "cbc-elephant",
-        }
+enum_table! {
+    /// How a block cipher covers a data unit.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Mode {
+        /// IEEE 1619 XTS, each layer of a chain over the whole unit with its own two keys; the tweak
+        /// is the unit's number, little-endian.
+        Xts("xts"),
+        /// LRW as TrueCrypt 4.1 to 4.3 has it: one 16-byte (8-byte for 64-bit blocks) tweak key for
+        /// the chain; a block's index is its number counted from block 0 of unit 0, plus 1,
+        /// big-endian. TrueCrypt numbers the units from the start of the data area
+        /// (`LRWSector2Index`). All ciphers of a chain have blocks of the same size.
+        Lrw("lrw"),
+        /// TrueCrypt up to 4.0: CBC with an IV made of seed and unit number, then whitening (dm-crypt
+        /// calls it `tcw`). One cipher, or a chain chained as a whole ("outer CBC": its ciphers all
+        /// have blocks of the same size). TrueCrypt numbers the units from the start of the file, so
+        /// that the data area's first is 1.
+        Cbc("cbc"),
+        /// TrueCrypt up to 4.0, for the two cascades that mix block sizes (aes-blowfish,
+        /// aes-blowfish-serpent): each layer runs over the whole unit in CBC with IV and whitening of
+        /// its own ("inner CBC"). Units are numbered as in [`Mode::Cbc`].
+        InnerCbc("inner-cbc"),
+        /// BitLocker's AES-CBC: a unit's IV is its byte offset (unit number times [`Spec::unit_bytes`]),
+        /// 16 bytes little-endian, encrypted with the key. Units are counted from the start of the
+        /// volume. AES alone, units of 512 to 4096 bytes.
+        BitLockerCbc("cbc-eboiv"),
+        /// The same, and below it the Elephant diffuser, which has a key of its own (libbde's "TWEAK
+        /// key") as `tweak_key`.
+        BitLockerElephant("cbc-elephant"),
     }
+    /// The name in JSON; BitLocker's two as cryptsetup has them.
+    pub name: &'static str,
 }
 
-/// The implementation of a cipher that does the work. All are in every binary for their
-/// architecture; which ones can run is found out at run time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kernel {
-    /// Plain Rust, any machine.
-    Portable,
-    /// AES-NI, SSE4.1.
-    Sse,
-    /// AVX2, with VAES and GFNI where present.
-    Avx2,
-    /// AVX-512 with VAES and GFNI.
-    Avx512,
-    /// NEON, and the AES instructions where aarch64 has them.
-    Neon,
+enum_table! {
+    /// The implementation of a cipher that does the work. All are in every binary for their
+    /// architecture; which ones can run is found out at run time.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Kernel {
+        /// Plain Rust, any machine.
+        Portable("portable"),
+        /// AES-NI, SSE4.1.
+        Sse("sse"),
+        /// AVX2, with VAES and GFNI where present.
+        Avx2("avx2"),
+        /// AVX-512 with VAES and GFNI.
+        Avx512("avx512"),
+        /// NEON, and the AES instructions where aarch64 has them.
+        Neon("neon"),
+    }
+    /// The name in commands and JSON.
+    pub name: &'static str,
 }
 
 impl Kernel {
@@ -238,17 +205,6 @@ impl Kernel {
             kernels.push(Self::Neon);
         }
         kernels
-    }
-
-    /// The name in commands and JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Portable => "portable",
-            Self::Sse => "sse",
-            Self::Avx2 => "avx2",
-            Self::Avx512 => "avx512",
-            Self::Neon => "neon",
-        }
     }
 }
 

@@ -97,143 +97,75 @@ pub(crate) const OPEN_READ_ONLY: u32 = 0;
 /// `O_SYNC`.
 pub(crate) const OPEN_DSYNC: u32 = 0o10_000;
 
-/// Every request starts with it (`struct fuse_in_header`).
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(crate) struct InHeader {
-    pub(crate) len: u32,
-    pub(crate) opcode: u32,
-    pub(crate) unique: u64,
-    pub(crate) node: u64,
-    pub(crate) uid: u32,
-    pub(crate) gid: u32,
-    pub(crate) pid: u32,
-    pub(crate) extension: u32,
+/// Messages, laid out as in C.
+macro_rules! messages {
+    ($($(#[$about:meta])* $name:ident { $($(#[$of_field:meta])* $field:ident: $type:ty),+ $(,)? })+) => {$(
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+        #[repr(C)]
+        pub(crate) struct $name { $($(#[$of_field])* pub(crate) $field: $type),+ }
+    )+};
 }
 
-/// Every answer starts with it (`struct fuse_out_header`).
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(crate) struct OutHeader {
-    pub(crate) len: u32,
-    /// 0 or a negative errno.
-    pub(crate) error: i32,
-    pub(crate) unique: u64,
-}
-
-/// `struct fuse_init_in`, without its unused tail.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(crate) struct InitIn {
-    pub(crate) major: u32,
-    pub(crate) minor: u32,
-    pub(crate) max_readahead: u32,
-    pub(crate) flags: u32,
-}
-
-/// `struct fuse_init_out`.
-#[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(crate) struct InitOut {
-    pub(crate) major: u32,
-    pub(crate) minor: u32,
-    pub(crate) max_readahead: u32,
-    pub(crate) flags: u32,
-    pub(crate) max_background: u16,
-    pub(crate) congestion_threshold: u16,
-    pub(crate) max_write: u32,
-    pub(crate) time_gran: u32,
-    pub(crate) max_pages: u16,
-    pub(crate) map_alignment: u16,
-    pub(crate) flags2: u32,
-    pub(crate) max_stack_depth: u32,
-    pub(crate) request_timeout: u16,
-    pub(crate) unused: [u16; 11],
-}
-
-/// `struct fuse_attr`. Times are seconds since 1970, sizes bytes, `blocks` units of 512 bytes.
-#[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(crate) struct Attr {
-    pub(crate) ino: u64,
-    pub(crate) size: u64,
-    pub(crate) blocks: u64,
-    pub(crate) atime: u64,
-    pub(crate) mtime: u64,
-    pub(crate) ctime: u64,
-    pub(crate) atime_nanos: u32,
-    pub(crate) mtime_nanos: u32,
-    pub(crate) ctime_nanos: u32,
-    pub(crate) mode: u32,
-    pub(crate) nlink: u32,
-    pub(crate) uid: u32,
-    pub(crate) gid: u32,
-    pub(crate) rdev: u32,
-    pub(crate) blksize: u32,
-    pub(crate) flags: u32,
-}
-
-/// `struct fuse_entry_out`, the answer to LOOKUP.
-#[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(crate) struct EntryOut {
-    pub(crate) node: u64,
-    pub(crate) generation: u64,
-    pub(crate) entry_valid: u64,
-    pub(crate) attr_valid: u64,
-    pub(crate) entry_valid_nanos: u32,
-    pub(crate) attr_valid_nanos: u32,
-    pub(crate) attr: Attr,
-}
-
-/// `struct fuse_attr_out`, the answer to GETATTR and SETATTR.
-#[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(crate) struct AttrOut {
-    pub(crate) attr_valid: u64,
-    pub(crate) attr_valid_nanos: u32,
-    pub(crate) padding: u32,
-    pub(crate) attr: Attr,
-}
-
-/// The start of `struct fuse_setattr_in`.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(crate) struct SetattrIn {
-    pub(crate) valid: u32,
-    pub(crate) padding: u32,
-    pub(crate) handle: u64,
-    pub(crate) size: u64,
-}
-
-/// `struct fuse_open_in`.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(crate) struct OpenIn {
-    pub(crate) flags: u32,
-    pub(crate) unused: u32,
-}
-
-/// `struct fuse_open_out`.
-#[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(crate) struct OpenOut {
-    pub(crate) handle: u64,
-    pub(crate) open_flags: u32,
-    pub(crate) padding: u32,
-}
-
-/// `struct fuse_read_in` and `struct fuse_write_in`, which are alike.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(crate) struct TransferIn {
-    pub(crate) handle: u64,
-    pub(crate) offset: u64,
-    pub(crate) size: u32,
-    pub(crate) transfer_flags: u32,
-    pub(crate) lock_owner: u64,
-    pub(crate) flags: u32,
-    pub(crate) padding: u32,
+messages! {
+    /// Every request starts with it (`struct fuse_in_header`).
+    InHeader { len: u32, opcode: u32, unique: u64, node: u64, uid: u32, gid: u32, pid: u32, extension: u32 }
+    /// Every answer starts with it (`struct fuse_out_header`).
+    OutHeader {
+        len: u32,
+        /// 0 or a negative errno.
+        error: i32,
+        unique: u64,
+    }
+    /// `struct fuse_init_in`, without its unused tail.
+    InitIn { major: u32, minor: u32, max_readahead: u32, flags: u32 }
+    /// `struct fuse_init_out`.
+    InitOut {
+        major: u32, minor: u32, max_readahead: u32, flags: u32, max_background: u16,
+        congestion_threshold: u16, max_write: u32, time_gran: u32, max_pages: u16, map_alignment: u16,
+        flags2: u32, max_stack_depth: u32, request_timeout: u16, unused: [u16; 11],
+    }
+    /// `struct fuse_attr`. Times are seconds since 1970, sizes bytes, `blocks` units of 512 bytes.
+    Attr {
+        ino: u64, size: u64, blocks: u64, atime: u64, mtime: u64, ctime: u64, atime_nanos: u32,
+        mtime_nanos: u32, ctime_nanos: u32, mode: u32, nlink: u32, uid: u32, gid: u32, rdev: u32,
+        blksize: u32, flags: u32,
+    }
+    /// `struct fuse_entry_out`, the answer to LOOKUP.
+    EntryOut {
+        node: u64, generation: u64, entry_valid: u64, attr_valid: u64, entry_valid_nanos: u32,
+        attr_valid_nanos: u32, attr: Attr,
+    }
+    /// `struct fuse_attr_out`, the answer to GETATTR and SETATTR.
+    AttrOut { attr_valid: u64, attr_valid_nanos: u32, padding: u32, attr: Attr }
+    /// The start of `struct fuse_setattr_in`.
+    SetattrIn { valid: u32, padding: u32, handle: u64, size: u64 }
+    /// `struct fuse_open_in`.
+    OpenIn { flags: u32, unused: u32 }
+    /// `struct fuse_open_out`.
+    OpenOut { handle: u64, open_flags: u32, padding: u32 }
+    /// `struct fuse_read_in` and `struct fuse_write_in`, which are alike.
+    TransferIn {
+        handle: u64, offset: u64, size: u32, transfer_flags: u32, lock_owner: u64, flags: u32,
+        padding: u32,
+    }
+    /// `struct fuse_write_out`.
+    WriteOut { size: u32, padding: u32 }
+    /// `struct fuse_kstatfs`.
+    StatfsOut {
+        blocks: u64, bfree: u64, bavail: u64, files: u64, ffree: u64, bsize: u32, namelen: u32,
+        frsize: u32, padding: u32, spare: [u32; 6],
+    }
+    /// `struct fuse_fallocate_in`.
+    FallocateIn { handle: u64, offset: u64, length: u64, mode: u32, padding: u32 }
+    /// The fixed part of `struct fuse_dirent`; the name follows, padded to 8 bytes.
+    Dirent {
+        ino: u64,
+        /// Where the next entry starts, in the server's own counting.
+        off: u64,
+        namelen: u32,
+        kind: u32,
+    }
 }
 
 impl TransferIn {
@@ -242,52 +174,6 @@ impl TransferIn {
     pub(crate) fn is_durable(&self) -> bool {
         self.flags & OPEN_DSYNC != 0
     }
-}
-
-/// `struct fuse_write_out`.
-#[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(crate) struct WriteOut {
-    pub(crate) size: u32,
-    pub(crate) padding: u32,
-}
-
-/// `struct fuse_kstatfs`.
-#[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(crate) struct StatfsOut {
-    pub(crate) blocks: u64,
-    pub(crate) bfree: u64,
-    pub(crate) bavail: u64,
-    pub(crate) files: u64,
-    pub(crate) ffree: u64,
-    pub(crate) bsize: u32,
-    pub(crate) namelen: u32,
-    pub(crate) frsize: u32,
-    pub(crate) padding: u32,
-    pub(crate) spare: [u32; 6],
-}
-
-/// `struct fuse_fallocate_in`.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(crate) struct FallocateIn {
-    pub(crate) handle: u64,
-    pub(crate) offset: u64,
-    pub(crate) length: u64,
-    pub(crate) mode: u32,
-    pub(crate) padding: u32,
-}
-
-/// The fixed part of `struct fuse_dirent`; the name follows, padded to 8 bytes.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(crate) struct Dirent {
-    pub(crate) ino: u64,
-    /// Where the next entry starts, in the server's own counting.
-    pub(crate) off: u64,
-    pub(crate) namelen: u32,
-    pub(crate) kind: u32,
 }
 
 /// Length of the fixed structure that an operation's request starts with after the header; what

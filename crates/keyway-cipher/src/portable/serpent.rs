@@ -271,385 +271,51 @@ pub(crate) fn inverse_substitute<W: Word>(x: [W; 4], i: usize) -> [W; 4] {
     }
 }
 
-#[inline(always)]
-fn s0<W: Word>([mut a, mut b, mut c, mut d]: [W; 4]) -> [W; 4] {
-    d ^= a;
-    let mut t = b;
-    b &= d;
-    t ^= c;
-    b ^= a;
-    a |= d;
-    a ^= t;
-    t ^= d;
-    d ^= c;
-    c |= b;
-    c ^= t;
-    t = !t;
-    t |= b;
-    b ^= d;
-    b ^= t;
-    d |= a;
-    b ^= d;
-    t ^= d;
-    [b, t, c, a]
+/// One box by its circuit: the words it takes and the one it needs besides, its gates in their order, and where
+/// its outputs are then.
+macro_rules! s_box {
+    ($name:ident($($input:ident)*; $spare:ident), [$($gates:tt)*], [$($out:ident),*]) => {
+        #[inline(always)]
+        #[allow(unused_mut, reason = "not each circuit changes all four")]
+        fn $name<W: Word>([$(mut $input),*]: [W; 4]) -> [W; 4] {
+            let mut $spare;
+            $($gates)*
+            [$($out),*]
+        }
+    };
 }
 
-#[inline(always)]
-fn s1<W: Word>([mut a, mut b, mut c, mut d]: [W; 4]) -> [W; 4] {
-    a = !a;
-    c = !c;
-    let mut t = a;
-    a &= b;
-    c ^= a;
-    a |= d;
-    d ^= c;
-    b ^= a;
-    a ^= t;
-    t |= b;
-    b ^= d;
-    c |= a;
-    c &= t;
-    a ^= b;
-    b &= c;
-    b ^= a;
-    a &= c;
-    t ^= a;
-    [c, t, d, b]
-}
-
-#[inline(always)]
-fn s2<W: Word>([mut a, mut b, mut c, mut d]: [W; 4]) -> [W; 4] {
-    let mut t = a;
-    a &= c;
-    a ^= d;
-    c ^= b;
-    c ^= a;
-    d |= t;
-    d ^= b;
-    t ^= c;
-    b = d;
-    d |= t;
-    d ^= a;
-    a &= b;
-    t ^= a;
-    b ^= d;
-    b ^= t;
-    t = !t;
-    [c, d, b, t]
-}
-
-#[inline(always)]
-fn s3<W: Word>([mut a, mut b, mut c, mut d]: [W; 4]) -> [W; 4] {
-    let mut t = a;
-    a |= d;
-    d ^= b;
-    b &= t;
-    t ^= c;
-    c ^= d;
-    d &= a;
-    t |= b;
-    d ^= t;
-    a ^= b;
-    t &= a;
-    b ^= d;
-    t ^= c;
-    b |= a;
-    b ^= c;
-    a ^= d;
-    c = b;
-    b |= d;
-    a ^= b;
-    [a, c, d, t]
-}
-
-#[inline(always)]
-fn s4<W: Word>([mut a, mut b, mut c, mut d]: [W; 4]) -> [W; 4] {
-    b ^= d;
-    d = !d;
-    c ^= d;
-    d ^= a;
-    let mut t = b;
-    b &= d;
-    b ^= c;
-    t ^= d;
-    a ^= t;
-    c &= t;
-    c ^= a;
-    a &= b;
-    d ^= a;
-    t |= b;
-    t ^= a;
-    a |= d;
-    a ^= c;
-    c &= d;
-    a = !a;
-    t ^= c;
-    [b, t, a, d]
-}
-
-#[inline(always)]
-fn s5<W: Word>([mut a, mut b, mut c, mut d]: [W; 4]) -> [W; 4] {
-    a ^= b;
-    b ^= d;
-    d = !d;
-    let mut t = b;
-    b &= a;
-    c ^= d;
-    b ^= c;
-    c |= t;
-    t ^= d;
-    d &= b;
-    d ^= a;
-    t ^= b;
-    t ^= c;
-    c ^= a;
-    a &= d;
-    c = !c;
-    a ^= t;
-    t |= d;
-    t ^= c;
-    c = a;
-    a = b;
-    b = d;
-    d = t;
-    [a, b, c, d]
-}
-
-#[inline(always)]
-fn s6<W: Word>([mut a, mut b, mut c, mut d]: [W; 4]) -> [W; 4] {
-    c = !c;
-    let mut t = d;
-    d &= a;
-    a ^= t;
-    d ^= c;
-    c |= t;
-    b ^= d;
-    c ^= a;
-    a |= b;
-    c ^= b;
-    t ^= a;
-    a |= d;
-    a ^= c;
-    t ^= d;
-    t ^= a;
-    d = !d;
-    c &= t;
-    d ^= c;
-    c = t;
-    [a, b, c, d]
-}
-
-#[inline(always)]
-fn s7<W: Word>([mut a, mut b, mut c, mut d]: [W; 4]) -> [W; 4] {
-    let mut t = b;
-    b |= c;
-    b ^= d;
-    t ^= c;
-    c ^= b;
-    d |= t;
-    d &= a;
-    t ^= c;
-    d ^= b;
-    b |= t;
-    b ^= a;
-    a |= t;
-    a ^= c;
-    b ^= t;
-    c ^= b;
-    b &= a;
-    b ^= t;
-    c = !c;
-    c |= a;
-    t ^= c;
-    [t, d, b, a]
-}
-
-#[inline(always)]
-fn inverse_s0<W: Word>([mut a, mut b, mut c, mut d]: [W; 4]) -> [W; 4] {
-    c = !c;
-    let mut t = b;
-    b |= a;
-    t = !t;
-    b ^= c;
-    c |= t;
-    b ^= d;
-    a ^= t;
-    c ^= a;
-    a &= d;
-    t ^= a;
-    a |= b;
-    a ^= c;
-    d ^= t;
-    c ^= b;
-    d ^= a;
-    d ^= b;
-    c &= d;
-    t ^= c;
-    [a, t, b, d]
-}
-
-#[inline(always)]
-fn inverse_s1<W: Word>([mut a, mut b, mut c, mut d]: [W; 4]) -> [W; 4] {
-    let mut t = b;
-    b ^= d;
-    d &= b;
-    t ^= c;
-    d ^= a;
-    a |= b;
-    c ^= d;
-    a ^= t;
-    a |= c;
-    b ^= d;
-    a ^= b;
-    b |= d;
-    b ^= a;
-    t = !t;
-    t ^= b;
-    b |= a;
-    b ^= a;
-    b |= t;
-    d ^= b;
-    [t, a, d, c]
-}
-
-#[inline(always)]
-fn inverse_s2<W: Word>([mut a, mut b, mut c, mut d]: [W; 4]) -> [W; 4] {
-    c ^= d;
-    d ^= a;
-    let mut t = d;
-    d &= c;
-    d ^= b;
-    b |= c;
-    b ^= t;
-    t &= d;
-    c ^= d;
-    t &= a;
-    t ^= c;
-    c &= b;
-    c |= a;
-    d = !d;
-    c ^= d;
-    a ^= d;
-    a &= b;
-    d ^= t;
-    d ^= a;
-    [b, t, c, d]
-}
-
-#[inline(always)]
-fn inverse_s3<W: Word>([mut a, mut b, mut c, mut d]: [W; 4]) -> [W; 4] {
-    let mut t = c;
-    c ^= b;
-    a ^= c;
-    t &= c;
-    t ^= a;
-    a &= b;
-    b ^= d;
-    d |= t;
-    c ^= d;
-    a ^= d;
-    b ^= t;
-    d &= c;
-    d ^= b;
-    b ^= a;
-    b |= c;
-    a ^= d;
-    b ^= t;
-    a ^= b;
-    [c, b, d, a]
-}
-
-#[inline(always)]
-fn inverse_s4<W: Word>([mut a, mut b, mut c, mut d]: [W; 4]) -> [W; 4] {
-    let mut t = c;
-    c &= d;
-    c ^= b;
-    b |= d;
-    b &= a;
-    t ^= c;
-    t ^= b;
-    b &= c;
-    a = !a;
-    d ^= t;
-    b ^= d;
-    d &= a;
-    d ^= c;
-    a ^= b;
-    c &= a;
-    d ^= a;
-    c ^= t;
-    c |= d;
-    d ^= a;
-    c ^= b;
-    [a, d, c, t]
-}
-
-#[inline(always)]
-fn inverse_s5<W: Word>([a, mut b, mut c, mut d]: [W; 4]) -> [W; 4] {
-    b = !b;
-    let mut t = d;
-    c ^= b;
-    d |= a;
-    d ^= c;
-    c |= b;
-    c &= a;
-    t ^= d;
-    c ^= t;
-    t |= a;
-    t ^= b;
-    b &= c;
-    b ^= d;
-    t ^= c;
-    d &= t;
-    t ^= b;
-    d ^= t;
-    t = !t;
-    d ^= a;
-    [b, t, d, c]
-}
-
-#[inline(always)]
-fn inverse_s6<W: Word>([mut a, mut b, mut c, mut d]: [W; 4]) -> [W; 4] {
-    a ^= c;
-    let mut t = c;
-    c &= a;
-    t ^= d;
-    c = !c;
-    d ^= b;
-    c ^= d;
-    t |= a;
-    a ^= c;
-    d ^= t;
-    t ^= b;
-    b &= d;
-    b ^= a;
-    a ^= d;
-    a |= c;
-    d ^= b;
-    t ^= a;
-    [b, c, t, d]
-}
-
-#[inline(always)]
-fn inverse_s7<W: Word>([mut a, mut b, mut c, mut d]: [W; 4]) -> [W; 4] {
-    let mut t = c;
-    c ^= a;
-    a &= d;
-    t |= d;
-    c = !c;
-    d ^= b;
-    b |= a;
-    a ^= c;
-    c &= t;
-    d &= t;
-    b ^= c;
-    c ^= a;
-    a |= c;
-    t ^= b;
-    a ^= d;
-    d ^= t;
-    t |= a;
-    d ^= c;
-    t ^= c;
-    [d, a, b, t]
-}
+s_box!(s0(a b c d; t), [d ^= a; t = b; b &= d; t ^= c; b ^= a; a |= d; a ^= t; t ^= d; d ^= c; c |= b;
+    c ^= t; t = !t; t |= b; b ^= d; b ^= t; d |= a; b ^= d; t ^= d;], [b, t, c, a]);
+s_box!(s1(a b c d; t), [a = !a; c = !c; t = a; a &= b; c ^= a; a |= d; d ^= c; b ^= a; a ^= t; t |= b;
+    b ^= d; c |= a; c &= t; a ^= b; b &= c; b ^= a; a &= c; t ^= a;], [c, t, d, b]);
+s_box!(s2(a b c d; t), [t = a; a &= c; a ^= d; c ^= b; c ^= a; d |= t; d ^= b; t ^= c; b = d; d |= t;
+    d ^= a; a &= b; t ^= a; b ^= d; b ^= t; t = !t;], [c, d, b, t]);
+s_box!(s3(a b c d; t), [t = a; a |= d; d ^= b; b &= t; t ^= c; c ^= d; d &= a; t |= b; d ^= t; a ^= b;
+    t &= a; b ^= d; t ^= c; b |= a; b ^= c; a ^= d; c = b; b |= d; a ^= b;], [a, c, d, t]);
+s_box!(s4(a b c d; t), [b ^= d; d = !d; c ^= d; d ^= a; t = b; b &= d; b ^= c; t ^= d; a ^= t; c &= t;
+    c ^= a; a &= b; d ^= a; t |= b; t ^= a; a |= d; a ^= c; c &= d; a = !a; t ^= c;], [b, t, a, d]);
+s_box!(s5(a b c d; t), [a ^= b; b ^= d; d = !d; t = b; b &= a; c ^= d; b ^= c; c |= t; t ^= d; d &= b;
+    d ^= a; t ^= b; t ^= c; c ^= a; a &= d; c = !c; a ^= t; t |= d; t ^= c; c = a; a = b; b = d;
+    d = t;], [a, b, c, d]);
+s_box!(s6(a b c d; t), [c = !c; t = d; d &= a; a ^= t; d ^= c; c |= t; b ^= d; c ^= a; a |= b; c ^= b;
+    t ^= a; a |= d; a ^= c; t ^= d; t ^= a; d = !d; c &= t; d ^= c; c = t;], [a, b, c, d]);
+s_box!(s7(a b c d; t), [t = b; b |= c; b ^= d; t ^= c; c ^= b; d |= t; d &= a; t ^= c; d ^= b; b |= t;
+    b ^= a; a |= t; a ^= c; b ^= t; c ^= b; b &= a; b ^= t; c = !c; c |= a; t ^= c;], [t, d, b, a]);
+s_box!(inverse_s0(a b c d; t), [c = !c; t = b; b |= a; t = !t; b ^= c; c |= t; b ^= d; a ^= t; c ^= a;
+    a &= d; t ^= a; a |= b; a ^= c; d ^= t; c ^= b; d ^= a; d ^= b; c &= d; t ^= c;], [a, t, b, d]);
+s_box!(inverse_s1(a b c d; t), [t = b; b ^= d; d &= b; t ^= c; d ^= a; a |= b; c ^= d; a ^= t; a |= c;
+    b ^= d; a ^= b; b |= d; b ^= a; t = !t; t ^= b; b |= a; b ^= a; b |= t; d ^= b;], [t, a, d, c]);
+s_box!(inverse_s2(a b c d; t), [c ^= d; d ^= a; t = d; d &= c; d ^= b; b |= c; b ^= t; t &= d; c ^= d;
+    t &= a; t ^= c; c &= b; c |= a; d = !d; c ^= d; a ^= d; a &= b; d ^= t; d ^= a;], [b, t, c, d]);
+s_box!(inverse_s3(a b c d; t), [t = c; c ^= b; a ^= c; t &= c; t ^= a; a &= b; b ^= d; d |= t; c ^= d;
+    a ^= d; b ^= t; d &= c; d ^= b; b ^= a; b |= c; a ^= d; b ^= t; a ^= b;], [c, b, d, a]);
+s_box!(inverse_s4(a b c d; t), [t = c; c &= d; c ^= b; b |= d; b &= a; t ^= c; t ^= b; b &= c; a = !a;
+    d ^= t; b ^= d; d &= a; d ^= c; a ^= b; c &= a; d ^= a; c ^= t; c |= d; d ^= a;
+    c ^= b;], [a, d, c, t]);
+s_box!(inverse_s5(a b c d; t), [b = !b; t = d; c ^= b; d |= a; d ^= c; c |= b; c &= a; t ^= d; c ^= t;
+    t |= a; t ^= b; b &= c; b ^= d; t ^= c; d &= t; t ^= b; d ^= t; t = !t; d ^= a;], [b, t, d, c]);
+s_box!(inverse_s6(a b c d; t), [a ^= c; t = c; c &= a; t ^= d; c = !c; d ^= b; c ^= d; t |= a; a ^= c;
+    d ^= t; t ^= b; b &= d; b ^= a; a ^= d; a |= c; d ^= b; t ^= a;], [b, c, t, d]);
+s_box!(inverse_s7(a b c d; t), [t = c; c ^= a; a &= d; t |= d; c = !c; d ^= b; b |= a; a ^= c; c &= t;
+    d &= t; b ^= c; c ^= a; a |= c; t ^= b; a ^= d; d ^= t; t |= a; d ^= c; t ^= c;], [d, a, b, t]);

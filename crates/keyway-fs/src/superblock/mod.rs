@@ -71,11 +71,6 @@ impl Superblock {
         })
     }
 
-    /// What the first page of a medium of so many bytes says, for who can read no more of it.
-    pub fn of_first_page(page: &[u8], medium: u64) -> Option<Self> {
-        parse::first_page(page).map(|parsed| Self::held_against(medium, parsed))
-    }
-
     /// The type as `blkid` calls it: `ext2`, `ext3`, `ext4`, `vfat`, `exfat`, `ntfs`, `xfs`, `btrfs` and so on.
     pub fn type_name(&self) -> &'static str {
         self.type_name

@@ -2,7 +2,7 @@
 
 use super::chains::{Chains, Width, damaged};
 use super::map::FileMap;
-use super::node::{Found, Node, Nodes};
+use super::node::{Each, Found, Node, Nodes};
 use crate::exfat::{Boot, ENTRY, FILE, LARGEST_FOLDER, Set, is_whole};
 use crate::files::{FilesError, Window};
 
@@ -103,12 +103,7 @@ impl Nodes for ExFat {
         Ok(Node::file(number, set.lengths().0, set.modified()))
     }
 
-    fn list(
-        &mut self,
-        folder: &Node,
-        from: u64,
-        each: &mut dyn FnMut(Found) -> bool,
-    ) -> Result<(), FilesError> {
+    fn list(&mut self, folder: &Node, from: u64, each: &mut Each<'_>) -> Result<(), FilesError> {
         let map = self.folder(folder)?;
         let (mut set, mut missing, mut number, mut at): (Entries, usize, u64, u64) = (Vec::new(), 0, 0, from);
         while let Some((place, _)) = map.find(at) {

@@ -2,7 +2,7 @@
 //! Descriptors", "Index Nodes", "Extent Tree", "Directory Entries"). A node's number is its inode's.
 
 use super::map::FileMap;
-use super::node::{Found, Node, Nodes};
+use super::node::{Each, Found, Node, Nodes};
 use crate::fields::number;
 use crate::files::{EntryKind, FilesError, Window};
 
@@ -264,12 +264,7 @@ impl Nodes for Ext {
         Ok(Node { number, kind, size, modified, mode, links, identity: number })
     }
 
-    fn list(
-        &mut self,
-        folder: &Node,
-        from: u64,
-        each: &mut dyn FnMut(Found) -> bool,
-    ) -> Result<(), FilesError> {
+    fn list(&mut self, folder: &Node, from: u64, each: &mut Each<'_>) -> Result<(), FilesError> {
         let inode = self.inode(folder.number)?;
         if at::<4>(&inode, 0x20) & INLINE != 0 {
             return Err(unsupported("it is kept in a place that is not read here (inline_data)"));

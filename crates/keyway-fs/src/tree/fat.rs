@@ -3,7 +3,7 @@
 
 use super::chains::{Chains, Width, damaged};
 use super::map::FileMap;
-use super::node::{Found, Node, Nodes};
+use super::node::{Each, Found, Node, Nodes};
 use crate::calendar::civil;
 use crate::fields::number;
 use crate::files::{FilesError, Window};
@@ -125,12 +125,7 @@ impl Nodes for Fat {
         Ok(Node::file(number, crate::fields::number::<4>(&entry, 28).unwrap_or_default(), modified))
     }
 
-    fn list(
-        &mut self,
-        folder: &Node,
-        from: u64,
-        each: &mut dyn FnMut(Found) -> bool,
-    ) -> Result<(), FilesError> {
+    fn list(&mut self, folder: &Node, from: u64, each: &mut Each<'_>) -> Result<(), FilesError> {
         let own = self.folder(folder)?;
         let map = own.as_ref().unwrap_or(&self.root);
         let mut long = LongName::default();

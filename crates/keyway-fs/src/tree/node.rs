@@ -44,6 +44,9 @@ pub(super) struct Found {
     pub(super) next: u64,
 }
 
+/// Is handed one after the other, and says whether to go on.
+pub(super) type Each<'a> = dyn FnMut(Found) -> bool + 'a;
+
 /// What each file system can do. Nodes are found by their numbers alone: nothing is remembered of those that were given
 /// out.
 pub(super) trait Nodes: Send {
@@ -51,12 +54,7 @@ pub(super) trait Nodes: Send {
     fn root(&self) -> u64;
     fn node(&mut self, number: u64) -> Result<Node, FilesError>;
     /// Hands on what is in a folder, without `.` and `..`, from a place on, as long as `each` says to go on.
-    fn list(
-        &mut self,
-        folder: &Node,
-        from: u64,
-        each: &mut dyn FnMut(Found) -> bool,
-    ) -> Result<(), FilesError>;
+    fn list(&mut self, folder: &Node, from: u64, each: &mut Each<'_>) -> Result<(), FilesError>;
     /// Where a file's bytes lie.
     fn map(&mut self, file: &Node) -> Result<FileMap, FilesError>;
     /// Where a link leads.

@@ -1,7 +1,7 @@
 //! NTFS. A node's number is its record's.
 
 use super::map::FileMap;
-use super::node::{Found, Node, Nodes};
+use super::node::{Each, Found, Node, Nodes};
 use crate::fields::number as field;
 use crate::files::{EntryKind, FilesError, Window, must_be_plain, ntfs_told as told, valid_length};
 use ntfs::attribute_value::NtfsAttributeValue;
@@ -174,12 +174,7 @@ impl Nodes for NtfsVolume {
         Ok(Node { links, ..Node::file(number, size, modified) })
     }
 
-    fn list(
-        &mut self,
-        folder: &Node,
-        from: u64,
-        each: &mut dyn FnMut(Found) -> bool,
-    ) -> Result<(), FilesError> {
+    fn list(&mut self, folder: &Node, from: u64, each: &mut Each<'_>) -> Result<(), FilesError> {
         let known = self.last.as_ref().filter(|(number, _)| *number == folder.number);
         let listed = match known {
             Some((_, listed)) => Arc::clone(listed),

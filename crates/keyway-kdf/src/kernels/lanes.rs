@@ -73,6 +73,25 @@ impl Wide for u64 {
     }
 }
 
+/// Operations that are an expression each. What is `proved` is of a vector, whose value proves that it may run.
+macro_rules! operations {
+    (proved $(fn $name:ident$(<const $n:ident: i32>)?($self:ident $(, $other:ident: $of:ty)*) = $value:expr;)*) => {$(
+        #[inline(always)]
+        fn $name$(<const $n: i32>)?($self $(, $other: $of)*) -> Self {
+            // SAFETY: holding `self` proves the instruction set.
+            Self(unsafe { $value })
+        }
+    )*};
+    ($(fn $name:ident$(<const $n:ident: i32>)?($self:ident $(, $other:ident: $of:ty)*) = $value:expr;)*) => {$(
+        #[inline(always)]
+        fn $name$(<const $n: i32>)?($self $(, $other: $of)*) -> Self {
+            $value
+        }
+    )*};
+}
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+pub(super) use operations;
+
 macro_rules! scalar {
     ($word:ty) => {
         impl Lanes for $word {
@@ -89,45 +108,17 @@ macro_rules! scalar {
                     *to = self;
                 }
             }
-            #[inline(always)]
-            fn fill(self, word: $word) -> Self {
-                word
-            }
-            #[inline(always)]
-            fn add(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
-            #[inline(always)]
-            fn xor(self, other: Self) -> Self {
-                self ^ other
-            }
-            #[inline(always)]
-            fn xor3(self, b: Self, c: Self) -> Self {
-                self ^ b ^ c
-            }
-            #[inline(always)]
-            fn choose(self, b: Self, c: Self) -> Self {
-                (self & (b ^ c)) ^ c
-            }
-            #[inline(always)]
-            fn majority(self, b: Self, c: Self) -> Self {
-                (self & b) | (c & (self | b))
-            }
-            #[inline(always)]
-            fn or_not_xor(self, b: Self, c: Self) -> Self {
-                (self | !b) ^ c
-            }
-            #[inline(always)]
-            fn rotate_right<const N: i32>(self) -> Self {
-                <$word>::rotate_right(self, N.unsigned_abs())
-            }
-            #[inline(always)]
-            fn rotate_left<const N: i32>(self) -> Self {
-                <$word>::rotate_left(self, N.unsigned_abs())
-            }
-            #[inline(always)]
-            fn shift_right<const N: i32>(self) -> Self {
-                self >> N
+            operations! {
+                fn fill(self, word: $word) = word;
+                fn add(self, other: Self) = self.wrapping_add(other);
+                fn xor(self, other: Self) = self ^ other;
+                fn xor3(self, b: Self, c: Self) = self ^ b ^ c;
+                fn choose(self, b: Self, c: Self) = (self & (b ^ c)) ^ c;
+                fn majority(self, b: Self, c: Self) = (self & b) | (c & (self | b));
+                fn or_not_xor(self, b: Self, c: Self) = (self | !b) ^ c;
+                fn rotate_right<const N: i32>(self) = <$word>::rotate_right(self, N.unsigned_abs());
+                fn rotate_left<const N: i32>(self) = <$word>::rotate_left(self, N.unsigned_abs());
+                fn shift_right<const N: i32>(self) = self >> N;
             }
         }
     };
@@ -161,41 +152,16 @@ impl<V: Lanes> Lanes for Twin<V> {
         let both = self.0.fill(word);
         Self(both, both)
     }
-    #[inline(always)]
-    fn add(self, o: Self) -> Self {
-        Self(self.0.add(o.0), self.1.add(o.1))
-    }
-    #[inline(always)]
-    fn xor(self, o: Self) -> Self {
-        Self(self.0.xor(o.0), self.1.xor(o.1))
-    }
-    #[inline(always)]
-    fn xor3(self, b: Self, c: Self) -> Self {
-        Self(self.0.xor3(b.0, c.0), self.1.xor3(b.1, c.1))
-    }
-    #[inline(always)]
-    fn choose(self, b: Self, c: Self) -> Self {
-        Self(self.0.choose(b.0, c.0), self.1.choose(b.1, c.1))
-    }
-    #[inline(always)]
-    fn majority(self, b: Self, c: Self) -> Self {
-        Self(self.0.majority(b.0, c.0), self.1.majority(b.1, c.1))
-    }
-    #[inline(always)]
-    fn or_not_xor(self, b: Self, c: Self) -> Self {
-        Self(self.0.or_not_xor(b.0, c.0), self.1.or_not_xor(b.1, c.1))
-    }
-    #[inline(always)]
-    fn rotate_right<const N: i32>(self) -> Self {
-        Self(self.0.rotate_right::<N>(), self.1.rotate_right::<N>())
-    }
-    #[inline(always)]
-    fn rotate_left<const N: i32>(self) -> Self {
-        Self(self.0.rotate_left::<N>(), self.1.rotate_left::<N>())
-    }
-    #[inline(always)]
-    fn shift_right<const N: i32>(self) -> Self {
-        Self(self.0.shift_right::<N>(), self.1.shift_right::<N>())
+    operations! {
+        fn add(self, o: Self) = Self(self.0.add(o.0), self.1.add(o.1));
+        fn xor(self, o: Self) = Self(self.0.xor(o.0), self.1.xor(o.1));
+        fn xor3(self, b: Self, c: Self) = Self(self.0.xor3(b.0, c.0), self.1.xor3(b.1, c.1));
+        fn choose(self, b: Self, c: Self) = Self(self.0.choose(b.0, c.0), self.1.choose(b.1, c.1));
+        fn majority(self, b: Self, c: Self) = Self(self.0.majority(b.0, c.0), self.1.majority(b.1, c.1));
+        fn or_not_xor(self, b: Self, c: Self) = Self(self.0.or_not_xor(b.0, c.0), self.1.or_not_xor(b.1, c.1));
+        fn rotate_right<const N: i32>(self) = Self(self.0.rotate_right::<N>(), self.1.rotate_right::<N>());
+        fn rotate_left<const N: i32>(self) = Self(self.0.rotate_left::<N>(), self.1.rotate_left::<N>());
+        fn shift_right<const N: i32>(self) = Self(self.0.shift_right::<N>(), self.1.shift_right::<N>());
     }
 }
 
@@ -237,86 +203,26 @@ mod x86 {
                         unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), self.0) }
                     }
                 }
-                #[inline(always)]
-                fn fill(self, word: $word) -> Self {
-                    // SAFETY: holding `self` proves the instruction set.
-                    Self(unsafe { $set1(word as $cast) })
-                }
-                #[inline(always)]
-                fn add(self, o: Self) -> Self {
-                    // SAFETY: holding `self` proves the instruction set.
-                    Self(unsafe { $add(self.0, o.0) })
-                }
-                #[inline(always)]
-                fn xor(self, o: Self) -> Self {
-                    // SAFETY: holding `self` proves the instruction set.
-                    Self(unsafe { _mm512_xor_si512(self.0, o.0) })
-                }
                 // The immediates are truth tables: bit (a << 2 | b << 1 | c) is the result.
-                #[inline(always)]
-                fn xor3(self, b: Self, c: Self) -> Self {
-                    // SAFETY: holding `self` proves the instruction set.
-                    Self(unsafe { $ternary::<0x96>(self.0, b.0, c.0) })
-                }
-                #[inline(always)]
-                fn choose(self, b: Self, c: Self) -> Self {
-                    // SAFETY: holding `self` proves the instruction set.
-                    Self(unsafe { $ternary::<0xca>(self.0, b.0, c.0) })
-                }
-                #[inline(always)]
-                fn majority(self, b: Self, c: Self) -> Self {
-                    // SAFETY: holding `self` proves the instruction set.
-                    Self(unsafe { $ternary::<0xe8>(self.0, b.0, c.0) })
-                }
-                #[inline(always)]
-                fn or_not_xor(self, b: Self, c: Self) -> Self {
-                    // SAFETY: holding `self` proves the instruction set.
-                    Self(unsafe { $ternary::<0x59>(self.0, b.0, c.0) })
-                }
-                #[inline(always)]
-                fn rotate_right<const N: i32>(self) -> Self {
-                    // SAFETY: holding `self` proves the instruction set.
-                    Self(unsafe { $ror::<N>(self.0) })
-                }
-                #[inline(always)]
-                fn rotate_left<const N: i32>(self) -> Self {
-                    // SAFETY: holding `self` proves the instruction set.
-                    Self(unsafe { $rol::<N>(self.0) })
-                }
-                #[inline(always)]
-                fn shift_right<const N: i32>(self) -> Self {
-                    // SAFETY: holding `self` proves the instruction set.
-                    Self(unsafe { $srl(self.0, _mm_cvtsi32_si128(N)) })
+                operations! { proved
+                    fn fill(self, word: $word) = $set1(word as $cast);
+                    fn add(self, o: Self) = $add(self.0, o.0);
+                    fn xor(self, o: Self) = _mm512_xor_si512(self.0, o.0);
+                    fn xor3(self, b: Self, c: Self) = $ternary::<0x96>(self.0, b.0, c.0);
+                    fn choose(self, b: Self, c: Self) = $ternary::<0xca>(self.0, b.0, c.0);
+                    fn majority(self, b: Self, c: Self) = $ternary::<0xe8>(self.0, b.0, c.0);
+                    fn or_not_xor(self, b: Self, c: Self) = $ternary::<0x59>(self.0, b.0, c.0);
+                    fn rotate_right<const N: i32>(self) = $ror::<N>(self.0);
+                    fn rotate_left<const N: i32>(self) = $rol::<N>(self.0);
+                    fn shift_right<const N: i32>(self) = $srl(self.0, _mm_cvtsi32_si128(N));
                 }
             }
         };
     }
-    avx512!(
-        W64x8,
-        u64,
-        8,
-        "Eight 64-bit words (AVX-512F).",
-        _mm512_set1_epi64,
-        i64,
-        _mm512_add_epi64,
-        _mm512_ternarylogic_epi64,
-        _mm512_ror_epi64,
-        _mm512_rol_epi64,
-        _mm512_srl_epi64
-    );
-    avx512!(
-        W32x16,
-        u32,
-        16,
-        "Sixteen 32-bit words (AVX-512F).",
-        _mm512_set1_epi32,
-        i32,
-        _mm512_add_epi32,
-        _mm512_ternarylogic_epi32,
-        _mm512_ror_epi32,
-        _mm512_rol_epi32,
-        _mm512_srl_epi32
-    );
+    avx512! { W64x8, u64, 8, "Eight 64-bit words (AVX-512F).", _mm512_set1_epi64, i64, _mm512_add_epi64,
+    _mm512_ternarylogic_epi64, _mm512_ror_epi64, _mm512_rol_epi64, _mm512_srl_epi64 }
+    avx512! { W32x16, u32, 16, "Sixteen 32-bit words (AVX-512F).", _mm512_set1_epi32, i32, _mm512_add_epi32,
+    _mm512_ternarylogic_epi32, _mm512_ror_epi32, _mm512_rol_epi32, _mm512_srl_epi32 }
 
     macro_rules! avx2 {
         ($name:ident, $word:ty, $count:literal, $doc:literal, $set1:ident, $cast:ty, $add:ident, $srl:ident, $sll:ident) => {
@@ -341,93 +247,36 @@ mod x86 {
                         unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), self.0) }
                     }
                 }
-                #[inline(always)]
-                fn fill(self, word: $word) -> Self {
-                    // SAFETY: holding `self` proves the instruction set.
-                    Self(unsafe { $set1(word as $cast) })
-                }
-                #[inline(always)]
-                fn add(self, o: Self) -> Self {
-                    // SAFETY: holding `self` proves the instruction set.
-                    Self(unsafe { $add(self.0, o.0) })
-                }
-                #[inline(always)]
-                fn xor(self, o: Self) -> Self {
-                    // SAFETY: holding `self` proves the instruction set.
-                    Self(unsafe { _mm256_xor_si256(self.0, o.0) })
-                }
-                #[inline(always)]
-                fn xor3(self, b: Self, c: Self) -> Self {
-                    self.xor(b).xor(c)
-                }
-                #[inline(always)]
-                fn choose(self, b: Self, c: Self) -> Self {
-                    // SAFETY: holding `self` proves the instruction set.
-                    Self(unsafe {
-                        _mm256_xor_si256(_mm256_and_si256(self.0, _mm256_xor_si256(b.0, c.0)), c.0)
-                    })
-                }
-                #[inline(always)]
-                fn majority(self, b: Self, c: Self) -> Self {
+                operations! {
+                    fn xor3(self, b: Self, c: Self) = self.xor(b).xor(c);
                     // Where self and b agree that is the answer, elsewhere c decides.
-                    self.xor(b).choose(c, b)
+                    fn majority(self, b: Self, c: Self) = self.xor(b).choose(c, b);
                 }
-                #[inline(always)]
-                fn or_not_xor(self, b: Self, c: Self) -> Self {
-                    // SAFETY: holding `self` proves the instruction set.
-                    let neither = Self(unsafe { _mm256_andnot_si256(self.0, b.0) });
-                    neither.xor(c).xor(self.fill(!0))
-                }
-                #[inline(always)]
-                fn rotate_right<const N: i32>(self) -> Self {
-                    // SAFETY: holding `self` proves the instruction set.
-                    Self(unsafe {
-                        _mm256_or_si256(
-                            $srl(self.0, _mm_cvtsi32_si128(N)),
-                            $sll(self.0, _mm_cvtsi32_si128(<$word>::BITS as i32 - N)),
-                        )
-                    })
-                }
-                #[inline(always)]
-                fn rotate_left<const N: i32>(self) -> Self {
-                    // SAFETY: holding `self` proves the instruction set.
-                    Self(unsafe {
-                        _mm256_or_si256(
-                            $sll(self.0, _mm_cvtsi32_si128(N)),
-                            $srl(self.0, _mm_cvtsi32_si128(<$word>::BITS as i32 - N)),
-                        )
-                    })
-                }
-                #[inline(always)]
-                fn shift_right<const N: i32>(self) -> Self {
-                    // SAFETY: holding `self` proves the instruction set.
-                    Self(unsafe { $srl(self.0, _mm_cvtsi32_si128(N)) })
+                operations! { proved
+                    fn fill(self, word: $word) = $set1(word as $cast);
+                    fn add(self, o: Self) = $add(self.0, o.0);
+                    fn xor(self, o: Self) = _mm256_xor_si256(self.0, o.0);
+                    fn choose(self, b: Self, c: Self) =
+                        _mm256_xor_si256(_mm256_and_si256(self.0, _mm256_xor_si256(b.0, c.0)), c.0);
+                    fn or_not_xor(self, b: Self, c: Self) =
+                        Self(_mm256_andnot_si256(self.0, b.0)).xor(c).xor(self.fill(!0)).0;
+                    fn rotate_right<const N: i32>(self) = _mm256_or_si256(
+                        $srl(self.0, _mm_cvtsi32_si128(N)),
+                        $sll(self.0, _mm_cvtsi32_si128(<$word>::BITS as i32 - N))
+                    );
+                    fn rotate_left<const N: i32>(self) = _mm256_or_si256(
+                        $sll(self.0, _mm_cvtsi32_si128(N)),
+                        $srl(self.0, _mm_cvtsi32_si128(<$word>::BITS as i32 - N))
+                    );
+                    fn shift_right<const N: i32>(self) = $srl(self.0, _mm_cvtsi32_si128(N));
                 }
             }
         };
     }
-    avx2!(
-        W64x4,
-        u64,
-        4,
-        "Four 64-bit words (AVX2).",
-        _mm256_set1_epi64x,
-        i64,
-        _mm256_add_epi64,
-        _mm256_srl_epi64,
-        _mm256_sll_epi64
-    );
-    avx2!(
-        W32x8,
-        u32,
-        8,
-        "Eight 32-bit words (AVX2).",
-        _mm256_set1_epi32,
-        i32,
-        _mm256_add_epi32,
-        _mm256_srl_epi32,
-        _mm256_sll_epi32
-    );
+    avx2! { W64x4, u64, 4, "Four 64-bit words (AVX2).", _mm256_set1_epi64x, i64, _mm256_add_epi64,
+    _mm256_srl_epi64, _mm256_sll_epi64 }
+    avx2! { W32x8, u32, 8, "Eight 32-bit words (AVX2).", _mm256_set1_epi32, i32, _mm256_add_epi32,
+    _mm256_srl_epi32, _mm256_sll_epi32 }
 
     impl Wide for W64x4 {
         #[inline(always)]

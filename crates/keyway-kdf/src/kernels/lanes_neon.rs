@@ -1,6 +1,6 @@
 //! Lanes of NEON: four 32-bit or two 64-bit words.
 
-use super::lanes::{Lanes, Wide};
+use super::lanes::{Lanes, Wide, operations};
 use std::arch::aarch64::*;
 
 /// A rotation right by `N` bits, for every `N` that there can be: a shift, and another that puts its bits into
@@ -55,90 +55,28 @@ macro_rules! neon {
                     unsafe { $store(to.as_mut_ptr(), self.0) }
                 }
             }
-            #[inline(always)]
-            fn fill(self, word: $word) -> Self {
-                // SAFETY: holding `self` proves the instruction set.
-                Self(unsafe { $dup(word) })
-            }
-            #[inline(always)]
-            fn add(self, o: Self) -> Self {
-                // SAFETY: holding `self` proves the instruction set.
-                Self(unsafe { $add(self.0, o.0) })
-            }
-            #[inline(always)]
-            fn xor(self, o: Self) -> Self {
-                // SAFETY: holding `self` proves the instruction set.
-                Self(unsafe { $xor(self.0, o.0) })
-            }
-            #[inline(always)]
-            fn xor3(self, b: Self, c: Self) -> Self {
-                self.xor(b).xor(c)
-            }
-            #[inline(always)]
-            fn choose(self, b: Self, c: Self) -> Self {
-                // SAFETY: holding `self` proves the instruction set.
-                Self(unsafe { $select(self.0, b.0, c.0) })
-            }
-            #[inline(always)]
-            fn majority(self, b: Self, c: Self) -> Self {
+            operations! {
+                fn xor3(self, b: Self, c: Self) = self.xor(b).xor(c);
                 // Where self and b agree that is the answer, elsewhere c decides.
-                self.xor(b).choose(c, b)
+                fn majority(self, b: Self, c: Self) = self.xor(b).choose(c, b);
             }
-            #[inline(always)]
-            fn or_not_xor(self, b: Self, c: Self) -> Self {
-                // SAFETY: holding `self` proves the instruction set.
-                Self(unsafe { $xor($or_not(self.0, b.0), c.0) })
-            }
-            #[inline(always)]
-            fn rotate_right<const N: i32>(self) -> Self {
-                // SAFETY: holding `self` proves the instruction set.
-                Self(unsafe { $rotated!(self.0, N) })
-            }
-            #[inline(always)]
-            fn rotate_left<const N: i32>(self) -> Self {
-                // SAFETY: holding `self` proves the instruction set.
-                Self(unsafe { $rotated!(self.0, <$word>::BITS as i32 - N) })
-            }
-            #[inline(always)]
-            fn shift_right<const N: i32>(self) -> Self {
-                // SAFETY: holding `self` proves the instruction set.
-                Self(unsafe { $shift::<N>(self.0) })
+            operations! { proved
+                fn fill(self, word: $word) = $dup(word);
+                fn add(self, o: Self) = $add(self.0, o.0);
+                fn xor(self, o: Self) = $xor(self.0, o.0);
+                fn choose(self, b: Self, c: Self) = $select(self.0, b.0, c.0);
+                fn or_not_xor(self, b: Self, c: Self) = $xor($or_not(self.0, b.0), c.0);
+                fn rotate_right<const N: i32>(self) = $rotated!(self.0, N);
+                fn rotate_left<const N: i32>(self) = $rotated!(self.0, <$word>::BITS as i32 - N);
+                fn shift_right<const N: i32>(self) = $shift::<N>(self.0);
             }
         }
     };
 }
-neon!(
-    W32x4,
-    uint32x4_t,
-    u32,
-    4,
-    "Four 32-bit words.",
-    vld1q_u32,
-    vst1q_u32,
-    vdupq_n_u32,
-    vaddq_u32,
-    veorq_u32,
-    vbslq_u32,
-    vornq_u32,
-    vshrq_n_u32,
-    rotated_32
-);
-neon!(
-    W64x2,
-    uint64x2_t,
-    u64,
-    2,
-    "Two 64-bit words.",
-    vld1q_u64,
-    vst1q_u64,
-    vdupq_n_u64,
-    vaddq_u64,
-    veorq_u64,
-    vbslq_u64,
-    vornq_u64,
-    vshrq_n_u64,
-    rotated_64
-);
+neon! { W32x4, uint32x4_t, u32, 4, "Four 32-bit words.", vld1q_u32, vst1q_u32, vdupq_n_u32, vaddq_u32, veorq_u32,
+vbslq_u32, vornq_u32, vshrq_n_u32, rotated_32 }
+neon! { W64x2, uint64x2_t, u64, 2, "Two 64-bit words.", vld1q_u64, vst1q_u64, vdupq_n_u64, vaddq_u64, veorq_u64,
+vbslq_u64, vornq_u64, vshrq_n_u64, rotated_64 }
 
 impl Wide for W64x2 {
     #[inline(always)]

@@ -64,38 +64,31 @@ mod x86;
 pub(crate) use lane::{KeyBlock, Lane};
 
 use crate::prf::Prf;
+use keyway_error::enum_table;
 use std::fmt;
 use step::{Step, steps};
 
-/// A family of implementations, by the instructions they need.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kernel {
-    /// Plain code for any processor (which for SHA-1, SHA-256 and, on aarch64, SHA-512 still uses the
-    /// SHA instructions where the processor has them).
-    Portable,
-    /// NEON's 128-bit vectors, and the SHA instructions where aarch64 has them, two chains at a time.
-    Neon,
-    /// 256-bit vectors; four chains of Whirlpool or Streebog.
-    Avx2,
-    /// 512-bit vectors; Whirlpool and Streebog need GFNI and VBMI as well.
-    Avx512,
+enum_table! {
+    /// A family of implementations, by the instructions they need.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Kernel {
+        /// Plain code for any processor (which for SHA-1, SHA-256 and, on aarch64, SHA-512 still uses the
+        /// SHA instructions where the processor has them).
+        Portable("portable"),
+        /// NEON's 128-bit vectors, and the SHA instructions where aarch64 has them, two chains at a time.
+        Neon("neon"),
+        /// 256-bit vectors; four chains of Whirlpool or Streebog.
+        Avx2("avx2"),
+        /// 512-bit vectors; Whirlpool and Streebog need GFNI and VBMI as well.
+        Avx512("avx512"),
+    }
+    /// The name in lower case, as the command line takes it.
+    pub name: &'static str,
 }
 
 impl Kernel {
-    /// Every kernel, the most demanding last.
-    pub const ALL: [Self; 4] = [Self::Portable, Self::Neon, Self::Avx2, Self::Avx512];
-
-    /// The name in lower case, as the command line takes it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Portable => "portable",
-            Self::Neon => "neon",
-            Self::Avx2 => "avx2",
-            Self::Avx512 => "avx512",
-        }
-    }
-
-    /// The kernels that exist for this function and run on this processor, the fastest first.
+    /// The kernels that exist for this function and run on this processor, the fastest first: `ALL` has the most
+    /// demanding last.
     pub fn available(prf: Prf) -> Vec<Self> {
         Self::ALL.into_iter().rev().filter(|&kernel| !Steps::of(prf, kernel).0.is_empty()).collect()
     }

@@ -5,7 +5,7 @@
 //! GUID). Each was met in volumes that Windows made unless it says otherwise.
 
 use keyway_cipher::Algorithm;
-use keyway_error::enum_table;
+use keyway_error::{code_table, enum_table};
 use serde::{Serialize, Serializer};
 
 /// Constants of the format, a line for each: name, value, and what it is.
@@ -124,85 +124,40 @@ impl Serialize for Method {
     }
 }
 
-/// What a protector asks for. The numbers are flags: a TPM with a PIN is both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protection {
-    /// Nothing: the key lies beside it. Protection is suspended.
-    ClearKey,
-    /// A TPM.
-    Tpm,
-    /// A startup key.
-    StartupKey,
-    /// A TPM and a startup key.
-    TpmStartupKey,
-    /// A TPM and a PIN.
-    TpmPin,
-    /// A TPM, a PIN and a startup key.
-    TpmPinStartupKey,
-    /// A recovery password of 48 digits.
-    RecoveryPassword,
-    /// A certificate or smart card.
-    Certificate,
-    /// A TPM and a certificate: unlocking over the network.
-    TpmNetwork,
-    /// A password.
-    Password,
-    /// Something else.
-    Other(u16),
+code_table! {
+    /// What a protector asks for. The numbers are flags: a TPM with a PIN is both.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Protection(u16) {
+        /// Nothing: the key lies beside it. Protection is suspended.
+        ClearKey(0x0000, "clear-key", "Clear Key"),
+        /// A TPM.
+        Tpm(0x0100, "tpm", "TPM"),
+        /// A startup key.
+        StartupKey(0x0200, "startup-key", "External Key"),
+        /// A TPM and a startup key.
+        TpmStartupKey(0x0300, "tpm-startup-key", "TPM And Startup Key"),
+        /// A TPM and a PIN.
+        TpmPin(0x0500, "tpm-pin", "TPM And PIN"),
+        /// A TPM, a PIN and a startup key.
+        TpmPinStartupKey(0x0700, "tpm-pin-startup-key", "TPM And PIN And Startup Key"),
+        /// A recovery password of 48 digits.
+        RecoveryPassword(0x0800, "recovery-password", "Numerical Password"),
+        /// A certificate or smart card.
+        Certificate(0x1000, "certificate", "Smart Card"),
+        /// A TPM and a certificate: unlocking over the network.
+        TpmNetwork(0x1100, "tpm-network", "TPM And Network Key"),
+        /// A password.
+        Password(0x2000, "password", "Password");
+        /// Something else.
+        Other("unknown", "Unknown"),
+    }
+    /// The name in commands and JSON.
+    pub name: &'static str,
+    /// The words of `manage-bde -protectors -get`.
+    pub windows_name: &'static str,
 }
 
 impl Protection {
-    /// All that are known.
-    pub const KNOWN: [Self; 10] = [
-        Self::ClearKey,
-        Self::Tpm,
-        Self::StartupKey,
-        Self::TpmStartupKey,
-        Self::TpmPin,
-        Self::TpmPinStartupKey,
-        Self::RecoveryPassword,
-        Self::Certificate,
-        Self::TpmNetwork,
-        Self::Password,
-    ];
-
-    /// Its number on the medium, its name in commands and JSON, and the words of `manage-bde -protectors -get`.
-    const fn row(self) -> (u16, &'static str, &'static str) {
-        match self {
-            Self::ClearKey => (0x0000, "clear-key", "Clear Key"),
-            Self::Tpm => (0x0100, "tpm", "TPM"),
-            Self::StartupKey => (0x0200, "startup-key", "External Key"),
-            Self::TpmStartupKey => (0x0300, "tpm-startup-key", "TPM And Startup Key"),
-            Self::TpmPin => (0x0500, "tpm-pin", "TPM And PIN"),
-            Self::TpmPinStartupKey => (0x0700, "tpm-pin-startup-key", "TPM And PIN And Startup Key"),
-            Self::RecoveryPassword => (0x0800, "recovery-password", "Numerical Password"),
-            Self::Certificate => (0x1000, "certificate", "Smart Card"),
-            Self::TpmNetwork => (0x1100, "tpm-network", "TPM And Network Key"),
-            Self::Password => (0x2000, "password", "Password"),
-            Self::Other(code) => (code, "unknown", "Unknown"),
-        }
-    }
-
-    /// From its number.
-    pub fn from_code(code: u16) -> Self {
-        Self::KNOWN.into_iter().find(|known| known.code() == code).unwrap_or(Self::Other(code))
-    }
-
-    /// Its number on the medium.
-    pub const fn code(self) -> u16 {
-        self.row().0
-    }
-
-    /// The name in commands and JSON.
-    pub const fn name(self) -> &'static str {
-        self.row().1
-    }
-
-    /// The words of `manage-bde -protectors -get`.
-    pub const fn windows_name(self) -> &'static str {
-        self.row().2
-    }
-
     /// Whether a TPM is part of it.
     pub const fn needs_tpm(self) -> bool {
         matches!(
@@ -218,46 +173,22 @@ impl Serialize for Protection {
     }
 }
 
-/// How far the volume's encryption has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EncryptionState {
-    /// Not encrypted (any more).
-    Decrypted,
-    /// Being converted, with a log of the sectors in flight.
-    ConvertingWithLog,
-    /// Conversion paused (Windows Vista).
-    Paused,
-    /// Encrypted.
-    Encrypted,
-    /// Being converted.
-    Converting,
-    /// Something else.
-    Other(u16),
-}
-
-impl EncryptionState {
-    /// From its number.
-    pub const fn from_code(code: u16) -> Self {
-        match code {
-            1 => Self::Decrypted,
-            2 => Self::ConvertingWithLog,
-            3 => Self::Paused,
-            4 => Self::Encrypted,
-            5 => Self::Converting,
-            other => Self::Other(other),
-        }
-    }
-
-    /// Its number on the medium.
-    pub const fn code(self) -> u16 {
-        match self {
-            Self::Decrypted => 1,
-            Self::ConvertingWithLog => 2,
-            Self::Paused => 3,
-            Self::Encrypted => 4,
-            Self::Converting => 5,
-            Self::Other(code) => code,
-        }
+code_table! {
+    /// How far the volume's encryption has come.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum EncryptionState(u16) {
+        /// Not encrypted (any more).
+        Decrypted(1),
+        /// Being converted, with a log of the sectors in flight.
+        ConvertingWithLog(2),
+        /// Conversion paused (Windows Vista).
+        Paused(3),
+        /// Encrypted.
+        Encrypted(4),
+        /// Being converted.
+        Converting(5);
+        /// Something else.
+        Other,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where a volume's headers lie.
 
+use keyway_error::enum_table;
 use std::fmt;
 
 /// Bytes of a header that mean anything: 64 of salt and 448 encrypted.
@@ -17,31 +18,31 @@ pub const BACKUP_GROUP_BYTES: u64 = HEADERS_BYTES;
 /// Where TrueCrypt before 6.0 put a hidden volume's header, counted from the end.
 pub(crate) const OLD_HIDDEN_FROM_END: u64 = 1536;
 
-/// One of the places where a header can be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum HeaderLocation {
-    /// Byte 0.
-    Primary,
-    /// Byte 65536: the hidden volume's.
-    Hidden,
-    /// 131072 bytes before the end: the backup of the primary one.
-    BackupPrimary,
-    /// 65536 bytes before the end: the backup of the hidden volume's.
-    BackupHidden,
-    /// 1536 bytes before the end: a hidden volume's before TrueCrypt 6.
-    OldHidden,
-    /// Byte 31744 of a drive whose system or system partition is encrypted.
-    System,
+enum_table! {
+    /// One of the places where a header can be, the usual ones first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum HeaderLocation {
+        /// Byte 0.
+        Primary("primary header"),
+        /// Byte 65536: the hidden volume's.
+        Hidden("hidden volume's header"),
+        /// 131072 bytes before the end: the backup of the primary one.
+        BackupPrimary("backup header"),
+        /// 65536 bytes before the end: the backup of the hidden volume's.
+        BackupHidden("hidden volume's backup header"),
+        /// 1536 bytes before the end: a hidden volume's before TrueCrypt 6.
+        OldHidden("hidden volume's header at the end"),
+        /// Byte 31744 of a drive whose system or system partition is encrypted.
+        System("system encryption's header"),
+    }
+    /// As sentences name it.
+    words: &'static str,
 }
 
 impl HeaderLocation {
     /// Sector 62 of a drive with an encrypted system.
     pub(crate) const SYSTEM_OFFSET: u64 = 62 * 512;
-
-    /// Every place, the usual ones first.
-    pub const ALL: [Self; 6] =
-        [Self::Primary, Self::Hidden, Self::BackupPrimary, Self::BackupHidden, Self::OldHidden, Self::System];
 
     /// Offset in a file or device of `store_bytes`, if a header fits there.
     pub fn offset(self, store_bytes: u64) -> Option<u64> {
@@ -80,14 +81,7 @@ impl HeaderLocation {
 
 impl fmt::Display for HeaderLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Primary => "primary header",
-            Self::Hidden => "hidden volume's header",
-            Self::BackupPrimary => "backup header",
-            Self::BackupHidden => "hidden volume's backup header",
-            Self::OldHidden => "hidden volume's header at the end",
-            Self::System => "system encryption's header",
-        })
+        f.write_str(self.words())
     }
 }
 

@@ -130,21 +130,5 @@ impl Part {
 
 /// So that it is passed on as the store that it is.
 impl Store for Part {
-    pass_on! { [store] flush sector_bytes is_read_only is_claimed }
-
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
-        self.view().read_at(buf, offset)
-    }
-
-    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
-        self.view().write_at(buf, offset)
-    }
-
-    fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
-        self.view().discard(offset, len)
-    }
-
-    fn size(&self) -> u64 {
-        self.bytes
-    }
+    pass_on! { [view()] read_at write_at flush discard size sector_bytes is_read_only is_claimed }
 }

@@ -139,10 +139,10 @@ mod tests {
         for action in
             [Action::Drain, Action::Unmount, Action::DetachDevice, Action::DetachCache, Action::UnmountFuse]
         {
-            say(&to, &[action as u8]);
+            say(&to, &[action.number()]);
             assert_eq!(heard(&to), Some(Done::Well), "{action:?}");
         }
-        say(&to, &[Action::Remove as u8]);
+        say(&to, &[Action::Remove.number()]);
         assert_eq!(heard(&to), Some(Done::Well));
         assert!(!folder.exists());
         drop(to);

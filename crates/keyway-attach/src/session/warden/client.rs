@@ -52,7 +52,7 @@ impl Warden {
     /// # Errors
     /// As [`Record::perform`](super::Record::perform); or it is gone.
     pub(in crate::session) fn ask(&self, action: Action) -> Result<Option<File>, AttachError> {
-        self.ask_for(action as u8)
+        self.ask_for(action.number())
     }
 
     /// The same by a number of what it was told.

@@ -4,45 +4,39 @@ use crate::session::folder::SessionFolder;
 use crate::session::later_mount::{self, is_mounted};
 use crate::session::stale::clean_stale_in;
 use crate::{AttachError, User, fuse, loopdev, mount, path_text};
+use keyway_error::enum_table;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// All that a warden does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(in crate::session) enum Action {
-    /// Refuse while somebody uses what the kernel would not say later.
-    Drain = 1,
-    /// Unmount the file system inside.
-    Unmount = 2,
-    /// Detach the block device.
-    DetachDevice = 3,
-    /// Detach the one below it, through whose cache it goes.
-    DetachCache = 4,
-    /// Unmount our own file system.
-    UnmountFuse = 5,
-    /// Open a new file for a recording.
-    OpenTrace = 6,
-    /// Remove the session's folder and socket, and what else is left of sessions that are dead.
-    Remove = 7,
+enum_table! {
+    /// All that a warden does.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(in crate::session) enum Action {
+        /// Refuse while somebody uses what the kernel would not say later.
+        Drain(1),
+        /// Unmount the file system inside.
+        Unmount(2),
+        /// Detach the block device.
+        DetachDevice(3),
+        /// Detach the one below it, through whose cache it goes.
+        DetachCache(4),
+        /// Unmount our own file system.
+        UnmountFuse(5),
+        /// Open a new file for a recording.
+        OpenTrace(6),
+        /// Remove the session's folder and socket, and what else is left of sessions that are dead.
+        Remove(7),
+    }
+    /// Its number, which is all that is said of it.
+    pub(super) number: u8,
 }
 
 impl Action {
-    const ALL: [Self; 7] = [
-        Self::Drain,
-        Self::Unmount,
-        Self::DetachDevice,
-        Self::DetachCache,
-        Self::UnmountFuse,
-        Self::OpenTrace,
-        Self::Remove,
-    ];
-
     /// The action of that number.
     pub(super) fn numbered(number: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|action| *action as u8 == number)
+        Self::ALL.into_iter().find(|action| action.number() == number)
     }
 }
 
@@ -185,7 +179,7 @@ mod tests {
             (0..=u8::MAX).filter_map(|number| Action::numbered(number).map(|action| (number, action)));
         let known: Vec<_> = known.collect();
         assert_eq!(known.len(), 7);
-        assert!(known.iter().all(|(number, action)| *number == *action as u8));
+        assert!(known.iter().all(|(number, action)| *number == action.number()));
     }
 
     #[test]
