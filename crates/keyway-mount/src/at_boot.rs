@@ -2,6 +2,7 @@
 //! its service.
 
 use crate::request::Request;
+use keyway::favourites::Favourite;
 use keyway::favourites::at_boot::{self, TABLE, Units};
 use keyway::shown::line;
 use std::env;
@@ -64,6 +65,20 @@ pub(crate) fn favourite(name: &OsStr) -> Result<Request, String> {
     let (source, folder) =
         (OsString::from(&favourite.volume), favourite.mountpoint.clone().map(OsString::from));
     let asks = !favourite.has_key();
+    let lack = lack(&favourite);
     let arguments = favourite.words(false, |_| true).split_off(1);
-    Ok(Request { source, folder, arguments, asks, is_verbose: false, is_of_mount: false })
+    Ok(Request { source, folder, arguments, asks, is_verbose: false, is_of_mount: false, lack })
+}
+
+/// What it lacks that systemd should have handed to its service.
+fn lack(favourite: &Favourite) -> Option<String> {
+    let place = favourite.missing_credentials().into_iter().next()?;
+    let name = place.file_name()?.to_string_lossy().into_owned();
+    let place = place.display();
+    Some(match place.to_string().starts_with("/etc/credstore.encrypted") {
+        true => format!(
+            "there is no credential {place}: `systemd-creds encrypt --name={name} FILE {place}` makes it of the file that holds it"
+        ),
+        false => format!("there is no credential {place}: put the file there that holds it, for root alone"),
+    })
 }

@@ -62,6 +62,7 @@ fn main() -> ExitCode {
             Some(unanswered) => end(FAILED, &unanswered),
             None => {
                 eprint!("{said}");
+                request.lack.iter().for_each(|lack| eprintln!("mount.keyway: {lack}"));
                 ExitCode::from(FAILED)
             }
         },

@@ -18,6 +18,8 @@ pub(crate) struct Request {
     pub(crate) is_verbose: bool,
     /// mount(8) asked, whose options have other names.
     pub(crate) is_of_mount: bool,
+    /// What may be the reason where it fails, and what helps.
+    pub(crate) lack: Option<String>,
 }
 
 impl Request {
@@ -59,7 +61,7 @@ impl Request {
             arguments.push("--dry-run".into());
         }
         let (folder, asks) = (Some(folder), asks && !is_dry);
-        Ok(Self { source, folder, arguments, asks, is_verbose, is_of_mount: true })
+        Ok(Self { source, folder, arguments, asks, is_verbose, is_of_mount: true, lack: None })
     }
 }
 

@@ -148,7 +148,8 @@ fn the_units_of_a_table_are_what_systemd_takes() {
         inner.contains("Requires=keyway@my\\x2dphotos.service\nAfter=keyway@my\\x2dphotos.service\n"),
         "{inner}"
     );
-    assert_eq!(machine.unit("inner.mount.d/50-keyway.conf"), "[Unit]\nAfter=keyway@inner.service\n");
+    let mount = machine.unit("inner.mount.d/50-keyway.conf");
+    assert_eq!(mount, "[Unit]\nDefaultDependencies=no\nAfter=keyway@inner.service\n");
     assert!(machine.files("early").is_empty());
     // Once more: systemd reloads.
     assert_eq!(machine.units(), said);
@@ -222,7 +223,8 @@ fn no_table_keeps_a_machine_from_starting() {
         assert!(!machine.unit(expected[0]).contains("ExecStart"), "{entry}");
     }
     let cut = Machine::new(&format!("{good}[cut\n"));
-    assert!(cut.units().contains("line 4") && cut.files("normal").is_empty());
+    let of_every_volume = BTreeSet::from(["run-keyway-.mount.d/50-keyway.conf".to_owned()]);
+    assert!(cut.units().contains("line 4") && cut.files("normal") == of_every_volume);
     let mut many = String::new();
     for at in 0..10_000 {
         many +=
@@ -234,7 +236,7 @@ fn no_table_keeps_a_machine_from_starting() {
     assert!((1..=1000).contains(&many.files("normal/multi-user.target.wants").len()));
     let none = Machine::new("");
     fs::remove_file(none.path("table")).expect("removed");
-    assert_eq!((none.units(), none.files("normal").len()), (String::new(), 0));
+    assert_eq!((none.units(), none.files("normal")), (String::new(), of_every_volume));
     // Nor does a folder where nothing can be written.
     let gone = Machine::new(good);
     fs::remove_dir(gone.path("normal")).expect("removed");
@@ -310,6 +312,10 @@ keyway close --if-open -- "$FOLDER/box.hc"
 printf wrong >"$FOLDER/credentials/box.pw"
 if CREDENTIALS_DIRECTORY=$FOLDER/credentials mount.keyway --favourite box 2>said; then say 'opened by a wrong one'; fi
 grep -q 'no header opened' said || say "$(cat said)"
+! grep -q credstore said || say "it is there: $(cat said)"
+rm "$FOLDER/credentials/box.pw"
+if CREDENTIALS_DIRECTORY=$FOLDER/credentials mount.keyway --favourite box 2>said; then say 'opened by none'; fi
+grep -q 'there is no credential /etc/credstore/box.pw' said || say "$(cat said)"
 "#;
 
 #[test]

@@ -18,13 +18,17 @@ use std::fs::{File, FileType, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// udev locks and `blkid` claims a device for a moment whenever it changes, a child that was just forked
 /// holds a copy of our claim until it becomes another program, and the system keeps that of a killed process
 /// until its last transfers are over: a second of patience.
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(40);
+/// udev has something to do as long as this is there (`udevadm settle` waits for it to go),
+const UDEV_AT_WORK: &str = "/run/udev/queue";
+/// and on a machine that starts that takes longer: so long it is waited for, where nobody else is known to be in the way.
+const AT_WORK: Duration = Duration::from_secs(30);
 /// Two that stand in each other's way don't try again at the same time.
 const APART: Duration = Duration::from_millis(20);
 
@@ -62,14 +66,29 @@ fn writable(device: File) -> io::Result<File> {
 ///
 /// # Errors
 /// Those of `claim`; of the kind `ResourceBusy` an [`InUse`].
-pub fn patiently<T>(path: &Path, mut claim: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+pub fn patiently<T>(path: &Path, claim: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let began = Instant::now();
+    with_patience(path, claim, || began.elapsed() < AT_WORK && Path::new(UDEV_AT_WORK).exists())
+}
+
+fn with_patience<T>(
+    path: &Path,
+    mut claim: impl FnMut() -> io::Result<T>,
+    udev_works: impl Fn() -> bool,
+) -> io::Result<T> {
     let mut tries = TRIES;
     loop {
-        tries -= 1;
+        tries = tries.saturating_sub(1);
+        // Before it is tried: udev may be done a moment after that.
+        let may_be_udev = tries == 0 && udev_works();
         match claim() {
             Err(e) if e.kind() != io::ErrorKind::ResourceBusy => return Err(e),
             Err(_) if tries == 0 => {
-                return Err(io::Error::new(io::ErrorKind::ResourceBusy, InUse::find(path)));
+                let by = InUse::find(path);
+                if !(may_be_udev && by.is_unknown()) {
+                    return Err(io::Error::new(io::ErrorKind::ResourceBusy, by));
+                }
+                std::thread::sleep(PAUSE + apart());
             }
             Err(_) => std::thread::sleep(PAUSE + apart()),
             done => return done,
@@ -200,5 +219,27 @@ fn lock(file: &File, operation: FlockOperation) -> io::Result<bool> {
         Ok(()) => Ok(true),
         Err(Errno::WOULDBLOCK) => Err(io::ErrorKind::ResourceBusy.into()),
         Err(_) => Ok(false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_udev_looks_at_is_waited_for_longer() {
+        let busy_for = |times: u32, udev_works: bool| {
+            let mut left = times;
+            let claim = || match left.checked_sub(1) {
+                Some(less) => {
+                    left = less;
+                    Err(io::Error::from(io::ErrorKind::ResourceBusy))
+                }
+                None => Ok(()),
+            };
+            with_patience(Path::new("/nowhere"), claim, || udev_works).map_err(|e| e.kind())
+        };
+        assert_eq!(busy_for(TRIES + 5, true), Ok(()));
+        assert_eq!(busy_for(TRIES + 5, false), Err(io::ErrorKind::ResourceBusy));
     }
 }

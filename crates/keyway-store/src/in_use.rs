@@ -57,6 +57,11 @@ impl InUse {
         Self { asked: path.to_owned(), what, by }
     }
 
+    /// Nobody is known who has it.
+    pub(crate) fn is_unknown(&self) -> bool {
+        matches!(self.by, By::Somebody)
+    }
+
     /// Used so by the system.
     pub fn by(path: &Path, used: Use) -> Self {
         Self { asked: path.to_owned(), what: path.to_owned(), by: By::System(used) }

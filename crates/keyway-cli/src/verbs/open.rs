@@ -4,7 +4,7 @@ use crate::attach_words::WAYS;
 use crate::session_words::{self, told_of};
 use crate::unlock_args::ProtectArgs;
 use crate::verbs::*;
-use keyway::session::{AttachBy, AttachRequest, SessionPlan, SessionSecrets, mount_open};
+use keyway::session::{AttachBy, AttachRequest, SessionPlan, SessionSecrets, hides_files, mount_open};
 
 /// Unlock a volume and attach it as a file or device, mounted if asked
 ///
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
 
 /// What is in the folder can't be seen as long as something is mounted on it.
 fn warn_of_hidden(folder: Option<&Path>, out: Output) {
-    let held = folder.filter(|at| std::fs::read_dir(at).is_ok_and(|mut held| held.next().is_some()));
+    let held = folder.filter(|at| hides_files(at));
     held.iter().for_each(|at| out.warn(&said("open hides", &json!({"folder": in_json(at)}))));
 }
 

@@ -83,7 +83,7 @@ pub struct Units {
 }
 
 impl Units {
-    /// Of all favourites in that table; of none where there is no such file.
+    /// Of all favourites in that table, and what holds for every volume; that alone where there is no such file.
     pub fn of(table: &Path) -> Self {
         let (all, left_out) = favourites(table);
         let mut units = Self { left_out, ..Self::default() };
@@ -93,11 +93,9 @@ impl Units {
         for favourite in &all {
             units.add(favourite, &places);
         }
-        if !all.is_empty() {
-            // What a session mounts for itself it takes down itself, when nothing is mounted of it any more.
-            let own = Path::new("run-keyway-.mount.d").join(FILE);
-            units.files.insert(own, "[Unit]\nDefaultDependencies=no\n".to_owned());
-        }
+        // What a session mounts for itself it takes down itself, when nothing is mounted of it any more: one of a line of fstab, too.
+        let own = Path::new("run-keyway-.mount.d").join(FILE);
+        units.files.insert(own, "[Unit]\nDefaultDependencies=no\n".to_owned());
         units
     }
 
@@ -105,9 +103,12 @@ impl Units {
         let service = service(&favourite.name);
         self.files.insert(Path::new(&format!("{service}.d")).join(FILE), service_text(favourite, places));
         if let Some(mountpoint) = &favourite.mountpoint {
-            // What the service has mounted is a unit of its own: it goes first.
+            // What the service has mounted is a unit of its own, of the local file systems as systemd has it: before them, the
+            // service after them, and it after the service, which is a circle. And it would be unmounted at the begin of a shutdown, before
+            // those end that need the service. So the service unmounts it, when it is stopped; who stops both has it go first.
             let mount = format!("{}.d", of_path(mountpoint, "mount"));
-            self.files.insert(Path::new(&mount).join(FILE), format!("[Unit]\nAfter={service}\n"));
+            let text = format!("[Unit]\nDefaultDependencies=no\nAfter={service}\n");
+            self.files.insert(Path::new(&mount).join(FILE), text);
         }
         if favourite.at_boot {
             self.links.insert(Path::new(WANTED_BY).join(service), TEMPLATE.into());
@@ -140,6 +141,16 @@ impl Favourite {
     /// Whether one of its options opens the volume, so that nobody has to be asked for a password.
     pub fn has_key(&self) -> bool {
         self.options.iter().any(|option| KEYS.contains(&option_name(option)))
+    }
+
+    /// Where the credentials among its options belong that systemd has not found for this service.
+    pub fn missing_credentials(&self) -> Vec<PathBuf> {
+        let Some(handed) = credential::folder() else { return Vec::new() };
+        let values = self.options.iter().filter_map(|option| option.split_once('='));
+        let named = values.filter_map(|(_, value)| credential::named(value)?.ok());
+        let place = |is_encrypted| if is_encrypted { "/etc/credstore.encrypted" } else { "/etc/credstore" };
+        let missing = named.filter(|credential| !handed.join(credential.name).exists());
+        missing.map(|credential| Path::new(place(credential.is_encrypted)).join(credential.name)).collect()
     }
 }
 
@@ -351,7 +362,10 @@ mod tests {
         {
             assert!(inner.contains(line), "{line}{inner}");
         }
-        assert_eq!(text(&units, "srv-data.mount.d"), "[Unit]\nAfter=keyway@data.service\n");
+        assert_eq!(
+            text(&units, "srv-data.mount.d"),
+            "[Unit]\nDefaultDependencies=no\nAfter=keyway@data.service\n"
+        );
         let wanted: Vec<_> = units.links.keys().map(|path| path.display().to_string()).collect();
         assert_eq!(wanted, ["multi-user.target.wants/keyway@data.service"]);
     }
@@ -409,7 +423,7 @@ mod tests {
         assert_eq!(units(&large).left_out, [LeftOut { name: None, why: Why::TooLarge }]);
         assert_eq!(units("[v\n").left_out.len(), 1);
         let nothing = Units::of(Path::new("/nowhere/at/all"));
-        assert!(nothing.files.is_empty() && nothing.left_out.is_empty());
+        assert!(nothing.files.len() == 1 && nothing.links.is_empty() && nothing.left_out.is_empty());
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::progress::Progress;
 use keyway_attach::AttachError;
 use keyway_sys::sandbox::give_up_paths;
+use rustix::process::{Pid, getpgrp};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -28,8 +29,10 @@ pub fn serve_as_asked(
     progress: impl Progress,
     abandoned: impl FnOnce() + Send + 'static,
 ) -> Result<(), Error> {
-    // Only a process group's leader can't; then it has its own session already.
-    let _ = rustix::process::setsid();
+    if !is_systemds_own() {
+        // Only a process group's leader can't; then it has its own session already.
+        let _ = rustix::process::setsid();
+    }
     let to = duplicate(io::stdout())?;
     // What serves opens nothing any more.
     let null = OpenOptions::new().read(true).write(true).open("/dev/null").ok();
@@ -44,6 +47,14 @@ pub fn serve_as_asked(
         answer(&to, &Answer::Error(SessionRefusal::from(e)), null.as_ref());
     }
     served
+}
+
+/// Whether systemd has started this in its own process group, as it does with what mounts: the kernel lets nobody else to a folder
+/// that is to be mounted because somebody looked into it (`x-systemd.automount`), but keeps them waiting for that. Where there is a
+/// terminal, its signals are not for this process.
+fn is_systemds_own() -> bool {
+    let has_terminal = File::open("/dev/tty").is_ok();
+    getpgrp() == Pid::INIT && !has_terminal
 }
 
 /// What shall be served; from now on the process ends with whoever asked, until it is `unlocked`.

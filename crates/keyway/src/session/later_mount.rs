@@ -7,6 +7,7 @@ use crate::error::Error;
 use keyway_attach::mount::check_options;
 use keyway_attach::path_text;
 use keyway_attach::session::{self, SessionState, find};
+use keyway_sys::is_folder;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -63,7 +64,7 @@ impl MountOpenPlan {
     /// # Errors
     /// There is nothing in it that can be mounted; it was closed, or somebody else has mounted it.
     pub fn run(&self) -> Result<SessionState, Error> {
-        let is_new = !self.mount.is_dir();
+        let is_new = !is_folder(&self.mount);
         make_mount_point(&self.mount)?;
         let mounted = match is_new {
             true => session::mount_open_on_new(&self.id, &self.mount, &self.options, self.read_only),

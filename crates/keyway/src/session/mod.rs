@@ -45,7 +45,7 @@ pub use keyway_attach::session::{
 pub use keyway_attach::{AttachError, LocalUsers, Notice, Silence, SilentProcess, on_notice};
 pub use later_mount::{MountOpenPlan, mount_open};
 pub(crate) use mount_point::may_be_made;
-pub use mount_point::mount_point;
+pub use mount_point::{hides_files, mount_point};
 pub use next_step::NextStep;
 pub use others::OtherUser;
 pub use overview::{OpenVolume, VolumeStatus, WaitingVolume};

@@ -5,6 +5,7 @@ use crate::session::error::SessionError;
 use keyway_attach::AttachError;
 use keyway_attach::session::{SessionState, list};
 use keyway_error::Advice;
+use keyway_sys::{holds_files, is_folder, is_there};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -22,7 +23,7 @@ pub fn mount_point(path: &Path) -> Result<PathBuf, Error> {
     })?;
     match () {
         () if full.parent().is_none() => Err(Misuse::MountPointRoot.into()),
-        () if full.is_dir() => Ok(full),
+        () if is_folder(&full) => Ok(full),
         () => Err(Misuse::MountPointNotFolder(path.to_owned()).into()),
     }
 }
@@ -32,7 +33,7 @@ pub fn mount_point(path: &Path) -> Result<PathBuf, Error> {
 pub(super) fn mount_point_to_be(path: &Path) -> Result<PathBuf, Error> {
     let full = std::path::absolute(path).map_err(|e| Error::system("use the mount point", path, e))?;
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.components().count() > 1);
-    if path.symlink_metadata().is_err() && may_be_made(&full, home.as_deref()) {
+    if !is_there(path) && may_be_made(&full, home.as_deref()) {
         return Ok(full);
     }
     let folder = mount_point(path)?;
@@ -43,9 +44,14 @@ pub(super) fn mount_point_to_be(path: &Path) -> Result<PathBuf, Error> {
     }
 }
 
+/// Whether there are files in the folder that can't be seen as long as something is mounted on it.
+pub fn hides_files(folder: &Path) -> bool {
+    holds_files(folder)
+}
+
 /// Whether this user may show files on that folder: fusermount3 wants whoever is not root to have the right to write there.
 pub(super) fn may_mount_on(folder: &Path) -> Result<(), Error> {
-    if rustix::process::geteuid().is_root() || !folder.is_dir() {
+    if rustix::process::geteuid().is_root() || !is_folder(folder) {
         return Ok(());
     }
     rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).map_err(|source| {
@@ -56,7 +62,7 @@ pub(super) fn may_mount_on(folder: &Path) -> Result<(), Error> {
 
 /// Makes what [`mount_point_to_be`] says may be made.
 pub(super) fn make_mount_point(path: &Path) -> Result<(), Error> {
-    if path.is_dir() {
+    if is_folder(path) {
         return Ok(());
     }
     std::fs::create_dir_all(path).map_err(|e| Error::system("make the mount point", path, e))

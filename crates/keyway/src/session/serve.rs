@@ -21,6 +21,7 @@ use keyway_attach::session::{self, AttachPlan, Attachment, Reason, Sandbox, Sess
 use keyway_engine::{Access, Device, HandOver, LayerSecrets};
 use keyway_error::{Explain, Fault};
 use keyway_store::{Caching, Held};
+use keyway_sys::is_folder;
 use keyway_volume::Info;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -87,7 +88,7 @@ pub(super) fn serve(
     details["partition"] = json!(plan.arguments.partition);
     details["whole_bytes"] = json!(open.whole_bytes);
     // Whoever takes the session down removes what was made for it.
-    if let Some(at) = plan.mount.as_deref().filter(|at| !at.is_dir()) {
+    if let Some(at) = plan.mount.as_deref().filter(|at| !is_folder(at)) {
         make_mount_point(at)?;
         details[SessionState::MOUNTPOINT_MADE] = path_text::value(at);
     }
