@@ -478,7 +478,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__create)
-            opts="-v -q -h --size --hidden --format --cipher --hash --filesystem --label --quick --force --dry-run --password-file --password-fd --keyfile --pim --hidden-password-file --hidden-password-fd --hidden-keyfile --hidden-pim --to-go --recovery-file --no-recovery-password --no-password --startup-key-out --json --yes --verbose --quiet --progress --log --help"
+            opts="-v -q -h --size --hidden --format --cipher --hash --outer-hash --filesystem --label --quick --force --dry-run --password-file --password-fd --keyfile --pim --hidden-password-file --hidden-password-fd --hidden-keyfile --hidden-pim --to-go --recovery-file --no-recovery-password --no-password --startup-key-out --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -502,6 +502,10 @@ _keyway() {
                     ;;
                 --hash)
                     COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s streebog argon2id" -- "${cur}"))
+                    return 0
+                    ;;
+                --outer-hash)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --filesystem)

@@ -100,6 +100,7 @@ whirlpool\t''
 blake2s\t''
 streebog\t''
 argon2id\t''"
+complete -c keyway -n "__fish_keyway_using_subcommand create" -l outer-hash -d 'The key derivation of the outer volume that is there' -r
 complete -c keyway -n "__fish_keyway_using_subcommand create" -l filesystem -d 'The file system to make inside: ext4, exfat, ntfs, fat, btrfs, xfs or none' -r -f -a "ext4\t''
 exfat\t''
 ntfs\t''
