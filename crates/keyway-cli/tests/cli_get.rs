@@ -322,7 +322,7 @@ fn a_copy_without_room_is_refused_before_it_begins() {
     let small = Small::mounted(cli.path("small"), "size=1M");
     for more in ["", "--dry-run", "--skip-existing"] {
         cli.fails(1, "no-space", "are free in ", &format!("get @volume many @small {more} {OPEN}"));
-        cli.fails(1, "no-space", "free some space", &format!("get @volume '/**' @small/new {more} {OPEN}"));
+        cli.fails(1, "no-space", "free some space", &format!("get @volume /** @small/new {more} {OPEN}"));
     }
     assert_eq!(small.names(), 0);
     // The old one stays until the new one is whole; what is there needs nothing.

@@ -29,13 +29,19 @@ fn a_copy_of_the_mount_in_another_namespace_keeps_no_volume_open() {
     cli.volume("v");
     let opened = cli.json(0, "open @v --password-file @pw --pim 1 --attach fuse");
     let pid = opened["pid"].as_i64().expect("a process");
-    let mut sleeper = Command::new("unshare").args(["--mount", "sleep", "600"]).spawn().expect("it starts");
+    // What other tests have mounted meanwhile is theirs.
+    let script = r#"while read -r _ at _; do
+        case $at in "$0"*) ;; */keyway-test-*) umount -l "$at" ;; esac
+    done </proc/self/mounts; exec sleep 600"#;
+    let shell = ["--mount", "sh", "-c", script];
+    let mut sleeper = Command::new("unshare").args(shell).arg(cli.path("")).spawn().expect("it starts");
     let copies = format!("/proc/{}/mountinfo", sleeper.id());
     let file = opened["file"].as_str().expect("a file").trim_end_matches("/volume").to_owned();
     // As many namespaces, and the copy in its own.
     let own = std::fs::read_link("/proc/self/ns/mnt").expect("a namespace");
     wait_until("a namespace of its own", || {
         std::fs::read_link(format!("/proc/{}/ns/mnt", sleeper.id())).is_ok_and(|theirs| theirs != own)
+            && std::fs::read(format!("/proc/{}/comm", sleeper.id())).is_ok_and(|name| name == b"sleep\n")
     });
     assert!(std::fs::read_to_string(copies).expect("its mounts").contains(&file), "it has no copy");
     cli.ends(0, "close @v");
