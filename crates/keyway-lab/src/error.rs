@@ -195,6 +195,12 @@ pub enum LabError {
 }
 
 impl LabError {
+    /// A drive that encrypts by itself is there, or it is a model.
+    pub(crate) fn no_hardware() -> Self {
+        let why = "only a modelled drive is made to encrypt by itself here; name the unlocked drive";
+        Self::Target("hardware".into(), why.into())
+    }
+
     /// A refusal of the system, told with what was being done.
     pub fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
         Self::Io { doing, path: path.to_owned(), source }

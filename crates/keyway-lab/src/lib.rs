@@ -39,6 +39,7 @@ mod pacing;
 mod plan;
 mod procedures;
 mod program_guard;
+mod program_process;
 mod recording;
 mod replaying;
 pub mod report;

@@ -5,7 +5,6 @@ use crate::error::LabError;
 use crate::other_program::OtherProgram;
 use crate::pacing::SHORTEST_SLICE;
 use crate::rig::{Drive, MODEL_WINDOW, Rig};
-use crate::setup::no_hardware;
 use crate::stats::{TURNS_PER_BLOCK, fewest_blocks};
 use crate::target::{PathKind, Target};
 use crate::test_volume::must_be_known;
@@ -277,7 +276,7 @@ impl ExperimentPlan {
             Rig::must_suit(&self.drive, self.rig_span(), self.destroy_data, self.only_reads_drive())?;
         }
         if self.targets.contains(&Target::Hardware(None)) && !matches!(self.drive, Drive::Model(_)) {
-            return Err(no_hardware());
+            return Err(LabError::no_hardware());
         }
         for at in self.targets.iter().filter_map(Target::path) {
             let meta = at.metadata().map_err(|e| LabError::system("open", at, e))?;

@@ -1,9 +1,9 @@
 //! Another program that does not answer is given up. A request that it has is waited for as long as it lives, by us and by the
 //! kernel, whatever stops us: so it is ended, and with it what it mounted.
 
-use crate::attached_program::{detach, mounted_in, said, signal};
 use crate::error::LabError;
 use crate::other_program::OtherProgram;
+use crate::program_process::{detach, mounted_in, said, signal};
 use rustix::mount::{UnmountFlags, unmount};
 use rustix::process::{Pid, Signal};
 use std::path::{Path, PathBuf};

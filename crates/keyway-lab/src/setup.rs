@@ -179,7 +179,7 @@ impl Setup {
             None => None,
         };
         let Some(((subject, drive), timed)) = made else {
-            return Err(no_hardware());
+            return Err(LabError::no_hardware());
         };
         let model = Some(drive);
         self.entrants.push(Entrant { model, timed, ..Entrant::new(target.to_string(), subject) });
@@ -296,12 +296,6 @@ impl Setup {
 /// How long a slow drive takes to be written so far: 20 MB/s.
 fn filling(bytes: u64) -> Duration {
     Duration::from_millis(bytes / 20_000)
-}
-
-/// A drive that encrypts by itself is there, or it is a model.
-pub(crate) fn no_hardware() -> LabError {
-    let why = "only a modelled drive is made to encrypt by itself here; name the unlocked drive";
-    LabError::Target("hardware".into(), why.into())
 }
 
 /// A file or device with what it holds: nothing of it is written before it is measured.

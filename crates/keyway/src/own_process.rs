@@ -82,6 +82,11 @@ mod tests {
             let mut command = Command::new("/bin/sh");
             command.arg0("keyway").args(words.split(' ')).current_dir(folder.path());
             let mut child = command.stdin(Stdio::piped()).spawn().expect("a shell");
+            // It is there a moment before its words are.
+            let line = format!("/proc/{}/cmdline", child.id());
+            while std::fs::read(&line).expect("it runs").is_empty() {
+                std::thread::yield_now();
+            }
             let told = (advice(child.id(), volume), resizes(child.id()));
             drop(child.stdin.take());
             child.wait().expect("it ends");

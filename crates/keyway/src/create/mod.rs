@@ -10,6 +10,7 @@ mod created;
 mod in_words;
 mod place;
 mod plan;
+mod planning;
 mod protectors;
 mod request;
 mod there;

@@ -9,7 +9,6 @@ use crate::error::Error;
 use crate::progress::Progress;
 use keyway_attach::AttachError;
 use keyway_sys::sandbox::give_up_paths;
-use rustix::process::{Pid, getpgrp};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -54,7 +53,10 @@ pub fn serve_as_asked(
 /// terminal, its signals are not for this process.
 fn is_systemds_own() -> bool {
     let has_terminal = File::open("/dev/tty").is_ok();
-    getpgrp() == Pid::INIT && !has_terminal
+    // proc(5): behind the name in brackets come state, parent and group, which is 0 where a container does not show it.
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let group = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(2));
+    group == Some("1") && !has_terminal
 }
 
 /// What shall be served; from now on the process ends with whoever asked, until it is `unlocked`.
