@@ -87,10 +87,11 @@ fn an_easily_guessed_password_is_told_before_it_is_typed_again() {
     ] {
         let Some(mut typed) = Typed::new(&cli, words) else { return };
         typed.answer(&format!("New password of {whose}: "), "short-nine\r");
-        typed.answer("take a longer", "");
+        // A line may end behind that.
+        typed.answer("; take a", "");
         typed.answer("The same again: ", "short-nine\r");
         let (code, shown) = typed.end();
-        assert_eq!((code, shown.matches("take a longer").count()), (Some(0), 1), "{words}: {shown}");
+        assert_eq!((code, shown.matches("; take a").count()), (Some(0), 1), "{words}: {shown}");
     }
 }
 
