@@ -125,7 +125,7 @@ pub(crate) fn devices_on(backing: &Path) -> Vec<PathBuf> {
 
 /// Whether the device is on that file, as far as the end of a path tells it: the rest depends on who looks. The
 /// folder of each session has a name that no other has.
-fn is_on(device: &Path, backing: &Path) -> bool {
+pub(crate) fn is_on(device: &Path, backing: &Path) -> bool {
     let end = |path: &Path| path.iter().rev().take(3).map(ToOwned::to_owned).collect::<Vec<_>>();
     backing_file(device).is_some_and(|file| end(&file) == end(backing))
 }

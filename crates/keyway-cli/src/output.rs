@@ -81,12 +81,12 @@ impl Output {
         }
     }
 
-    /// The warnings of unlocking, and that memory could not be locked.
+    /// The warnings of a result that were not given on the way to it, and that memory could not be locked.
     pub(crate) fn warnings(self, warnings: &[String]) {
-        warnings.iter().for_each(|warning| self.warn(warning));
-        if !keyway_secret::all_locked() {
-            self.warn(NOT_LOCKED);
-        }
+        let before = WARNED.lock().map(|all| all.clone()).unwrap_or_default();
+        let not_locked = (!keyway_secret::all_locked()).then_some(NOT_LOCKED);
+        let all = warnings.iter().map(String::as_str).chain(not_locked);
+        all.filter(|warning| !before.contains(&line(warning))).for_each(|warning| self.warn(warning));
     }
 
     /// A warning of what was not done in a volume, by a path that somebody else wrote.
@@ -185,9 +185,9 @@ pub(crate) fn note(words: &str) {
     }
 }
 
-/// A warning to standard error, once; the JSON document has it, too. There is no other way to give one.
+/// A warning to standard error; the JSON document has it, too. There is no other way to give one.
 pub(crate) fn warn(words: &str) {
-    if is_news(words) && !WARNED.lock().is_ok_and(|all| all.contains(&line(words))) {
+    if is_news(words) {
         WARNED.lock().into_iter().for_each(|mut all| all.push(line(words)));
         complain("keyway: warning: ", words);
     }

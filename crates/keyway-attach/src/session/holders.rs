@@ -1,9 +1,9 @@
 //! Who keeps an open volume from being closed, as another process than the one that serves it sees that. Nothing is taken down.
 
 use super::{process::Process, state::SessionState};
-use crate::{AttachError, User, mount};
+use crate::{AttachError, User, loopdev, mount};
 use keyway_sys::Use;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Refuses what [`close`](super::close) would refuse: somebody uses what it is mounted on, its device or its file. Processes that
 /// serve volumes, by their numbers, don't count: those that lie in this one are closed before it.
@@ -25,7 +25,10 @@ pub fn must_be_idle(state: &SessionState, serving: &[u32]) -> Result<(), AttachE
     if let Some(at) = &state.mountpoint {
         refuse(at, User::of_mount(at))?;
     }
-    if let Some(device) = &state.device {
+    // One that is on something else by now is somebody else's.
+    let below = state.cache.as_ref().or(state.file.as_ref());
+    let is_ours = |device: &&PathBuf| below.is_none_or(|below| loopdev::is_on(device, below));
+    if let Some(device) = state.device.as_ref().filter(is_ours) {
         let uses = keyway_sys::uses(device).unwrap_or_default();
         // That one goes first.
         let own = |used: &Use| matches!(used, Use::Mounted(at) if Some(at) == state.mountpoint.as_ref());

@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let question = plan.loses.map(|_| said("create loses", &lost));
     let once = plan.told_once();
     out.must_be_heard(once)?;
-    plan.warnings.iter().for_each(|warning| out.warn(warning));
+    out.warnings(&plan.warnings);
     if !args.dry.go_on(&plan, question.as_deref(), out)? {
         return Ok(());
     }

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     (request.bytes, request.quick, request.keep_filesystem) = (args.size, args.quick, args.keep_filesystem);
     request.serving = Some(session_words::serving());
     let plan = resize(&volume, request)?;
-    plan.warnings.iter().for_each(|warning| out.warn(warning));
+    out.warnings(&plan.warnings);
     if !args.on.dry.go_on(&plan, question(&plan).as_deref(), out)? {
         return Ok(());
     }

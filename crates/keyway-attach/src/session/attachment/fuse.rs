@@ -64,9 +64,9 @@ impl Attached for Fuse {
         Ok(())
     }
 
-    /// Found out only below the other loop device, it would come when that one is gone already.
+    /// Whether something below the loop device is in use: found out later, it would come when that one is gone already.
     fn drain(&self, on: &Serving) -> Result<(), AttachError> {
-        on.state.cache.as_ref().map_or(Ok(()), |_| on.perform(Action::Drain))
+        on.state.device.as_ref().map_or(Ok(()), |_| on.perform(Action::Drain))
     }
 
     fn tear_down(&mut self, on: &mut Serving) -> Result<(), AttachError> {

@@ -1,5 +1,7 @@
 //! What a session has that takes paths to take down, and what can be done about it.
 
+use crate::loopdev::{GLANCE, LOOK};
+use crate::retry::retry;
 use crate::session::folder::SessionFolder;
 use crate::session::later_mount::{self, is_mounted};
 use crate::session::stale::clean_stale_in;
@@ -95,6 +97,18 @@ impl Record {
         self.fuse.as_deref().map(|at| at.join(fuse::FILE_NAME))
     }
 
+    /// [`AttachError::Busy`] while a process has the file open that a loop device of ours lies on: found out when that
+    /// is unmounted, it would come when the device is gone already.
+    fn refuse_while_file_is_open(&self) -> Result<(), AttachError> {
+        let (Some(at), Some(_)) = (&self.fuse, &self.device) else { return Ok(()) };
+        let free = || match User::of_mount(at) {
+            users if users.is_empty() => Ok(()),
+            users => Err(AttachError::busy(&at.join(fuse::FILE_NAME), users)),
+        };
+        // Who only looks at it has it no longer.
+        retry(GLANCE, LOOK, |_| true, free)
+    }
+
     /// Does it; a recording's file comes of it, or nothing.
     ///
     /// # Errors
@@ -102,15 +116,17 @@ impl Record {
     pub(in crate::session) fn perform(&mut self, action: Action) -> Result<Option<File>, AttachError> {
         let folder = || SessionFolder::new(self.folder.clone());
         let done = match action {
-            Action::Drain => match (&self.cache, &self.mountpoint) {
-                (Some(cache), _) => loopdev::refuse_while_open(cache),
-                // Somebody else has mounted it for us, and knows whether it is in use, but not by whom.
-                (None, Some(at)) if self.device.is_none() => match User::of_mount(at) {
-                    users if users.is_empty() => Ok(()),
-                    users => Err(AttachError::busy(at, users)),
-                },
-                _ => Ok(()),
-            },
+            Action::Drain => {
+                self.refuse_while_file_is_open().and_then(|()| match (&self.cache, &self.mountpoint) {
+                    (Some(cache), _) => loopdev::refuse_while_open(cache),
+                    // Somebody else has mounted it for us, and knows whether it is in use, but not by whom.
+                    (None, Some(at)) if self.device.is_none() => match User::of_mount(at) {
+                        users if users.is_empty() => Ok(()),
+                        users => Err(AttachError::busy(at, users)),
+                    },
+                    _ => Ok(()),
+                })
+            }
             Action::Unmount => {
                 let gone = |device| !self.mountpoint.as_ref().is_some_and(|at| is_mounted(device, at));
                 if let Some(device) = self.device.as_deref().filter(|device| gone(device))
