@@ -314,9 +314,12 @@ fn a_volume_whose_guard_was_hit_is_read_only_from_then_on() {
     assert_eq!((&after["read_only"], &after["guard_hit"]), (&true.into(), &true.into()));
     assert_eq!(volumes(&cli)[0]["read_only"], true);
     assert!(text(&cli.ends(0, "status").stdout).contains("would have damaged the hidden volume"));
-    let closed = cli.ends(0, "close @v");
+    // Closed all the same; but a script must not take what it wrote for written.
+    let closed = cli.ends(1, "close @v");
     let told = text(&closed.stderr);
     assert!(told.contains("not all that was written is in") && told.contains("hidden volume"), "{told}");
+    assert!(text(&closed.stdout).contains("is closed"), "{closed:?}");
+    assert!(volumes(&cli).is_empty());
 }
 
 /// What the medium did not take is told with its cause: by `status` while there is something to copy, and by `close`.

@@ -50,16 +50,24 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     for closed in closed.iter().filter(|closed| closed.killed) {
         out.warn(&said("close killed", &facts(closed, Value::Null)));
     }
-    for closed in closed.iter().filter(|closed| closed.guard_hit) {
-        out.warn(&said("close guarded", &facts(closed, Value::Null)));
-    }
-    out.result(&json!({"closed": closed}), || match closed.as_slice() {
+    let lines = || match closed.as_slice() {
         [] => "Nothing was open.".to_owned(),
         closed => {
             let lines = closed.iter().map(|c| format!("{} is closed.", shown(&c.volume)));
             lines.collect::<Vec<_>>().join("\n")
         }
-    })
+    };
+    let mut hit = closed
+        .iter()
+        .filter(|closed| closed.guard_hit)
+        .map(|c| said("close guarded", &facts(c, Value::Null)));
+    if let Some(message) = hit.next() {
+        hit.for_each(|message| out.warn(&message));
+        out.say(&lines())?;
+        let lost = Failure::explained(&session::SessionError::HiddenHit);
+        return Err(Failure { message, ..lost }.with(json!({"closed": closed})));
+    }
+    out.result(&json!({"closed": closed}), lines)
 }
 
 /// Whom it waits for, and what the person could do about it.
