@@ -21,7 +21,7 @@ const FIRST_WAKE: u64 = 30_000;
 /// What handing over is taken to cost until it was measured, in nanoseconds.
 const FIRST_DELAY: u64 = 1_000;
 /// A worker is woken for what takes so many times as long as waking it. With AES, requests of 1 MiB that come alone
-/// were slower by a tenth with 1 (`cargo run --release -p keyway-engine --example workers`).
+/// were slower by a tenth with 1 (`cargo run --release -p keyway-lab --example workers`).
 const WAKES: f64 = 8.0;
 /// How long a worker looks for sectors before it sleeps, at least and at most, in nanoseconds.
 const LOOK: (u64, u64) = (20_000, 200_000);

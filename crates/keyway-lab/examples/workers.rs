@@ -1,6 +1,6 @@
 //! What a queue moves on a modelled drive without a cipher, with one on its own thread, and with workers, in turns.
 //!
-//!     cargo run --release -p keyway-engine --example workers [CIPHER [TURNS]]
+//!     cargo run --release -p keyway-lab --example workers [CIPHER [TURNS]]
 
 use keyway_cipher::{LayerKey, Mode, SectorCipher, Spec};
 use keyway_engine::{Layout, LayoutQueue, Mapping, Segment};
