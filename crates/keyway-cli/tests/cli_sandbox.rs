@@ -152,7 +152,11 @@ fn who_searches_for_a_key_is_confined_meanwhile() {
     let before = std::fs::read(cli.path("volume")).expect("read");
     // With that PIM the search takes minutes; nobody is asked for another password.
     let slow = "@volume --password-file @pw --pim 60000 --hash sha512";
+    std::fs::write(cli.path("key"), "a keyfile").expect("room");
     for words in [
+        format!("cat {slow} --keyfile @key --require-sandbox"),
+        format!("info {slow} --keyfile @key"),
+        format!("protector list {slow} --keyfile @key"),
         format!("ls {slow} --require-sandbox"),
         format!("get {slow} --require-sandbox /file @file"),
         format!("cat {slow} --require-sandbox"),
@@ -185,6 +189,15 @@ fn a_search_in_the_sandbox_finds_and_tells_what_it_did() {
     assert_eq!(cli.json(0, &format!("info @argon {WITH}"))["hash"], "argon2id");
     cli.ends(0, &format!("info @files {WITH} --keyfile @key"));
     cli.ends(0, &format!("header check @files {WITH} --keyfile @key"));
+    let listed = cli.json(0, &format!("protector list @files {WITH} --keyfile @key"));
+    assert_eq!(listed["key_protectors"][0]["keyfiles"], 1);
+    cli.ends(0, &format!("cat @files {WITH} --keyfile @key --require-sandbox"));
+    // What is said of the password is said of what was typed into its file, not of what the keyfile made of it.
+    cli.keyway.secret("spaced", " not-the-password-of-it");
+    for keyfile in ["", " --keyfile @key"] {
+        let wrong = format!("info @files --password-file @spaced --pim 1{keyfile}");
+        cli.fails(3, "wrong-secret", "begins or ends with a blank", &wrong);
+    }
     for words in ["info @volume", "header check @volume", "cat @volume", "erase @volume --yes"] {
         cli.fails(
             3,

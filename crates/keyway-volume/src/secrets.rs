@@ -39,6 +39,18 @@ impl From<SecretBytes> for Secrets {
 }
 
 impl Secrets {
+    /// The same without files: what is in the keyfiles is in the password already, so that a search for the key opens nothing.
+    ///
+    /// # Errors
+    /// The password is too long for the format, or a keyfile can't be used.
+    pub fn with_files_read(&self, format: Option<Format>) -> Result<Self, VolumeError> {
+        let password = match self.keyfiles.is_empty() {
+            true => SecretBytes::copy_of(&self.password),
+            false => self.header_password(format.unwrap_or(Format::VeraCrypt))?,
+        };
+        Ok(Self { password, keyfiles: Vec::new(), pim: self.pim })
+    }
+
     /// The bytes that go into the key derivation: the password, with the keyfiles mixed in.
     ///
     /// # Errors
@@ -212,6 +224,28 @@ mod tests {
         let nothing = write("nothing", b"");
         let empty = secrets(b"pw", vec![nothing]).header_password(Format::VeraCrypt);
         assert!(matches!(empty, Err(VolumeError::Keyfile { fault: KeyfileFault::Empty, .. })));
+    }
+
+    #[test]
+    fn what_was_read_is_what_the_files_gave() {
+        let dir = tempfile::tempdir().expect("temp");
+        let key = dir.path().join("key");
+        for password in [b"".as_slice(), b"pw", &[b'x'; 64], &[b'x'; 65]] {
+            std::fs::write(&key, b"a keyfile").expect("write");
+            let with = secrets(password, vec![key.clone()]);
+            let expected = with.header_password(Format::VeraCrypt).expect("mixes");
+            let read = with.with_files_read(None).expect("reads");
+            std::fs::remove_file(&key).expect("removed");
+            assert!(read.header_password(Format::VeraCrypt).expect("no file").same_as(&expected));
+            let old = read.header_password(Format::TrueCrypt);
+            assert_eq!(old.is_ok_and(|old| old.same_as(&expected)), password.len() <= SHORT_POOL);
+            let gone = with.with_files_read(None);
+            assert!(matches!(gone, Err(VolumeError::Keyfile { fault: KeyfileFault::Unreadable(_), .. })));
+        }
+        let alone = secrets(b"pw", vec![]).with_files_read(None).expect("nothing to read");
+        assert!(alone.password.same_as(b"pw"));
+        let long = secrets(&[b'x'; 65], vec![key]).with_files_read(Some(Format::TrueCrypt));
+        assert!(matches!(long, Err(VolumeError::PasswordTooLong { bytes: 65, limit: 64 })));
     }
 
     #[test]

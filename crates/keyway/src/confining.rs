@@ -1,8 +1,8 @@
 //! When a process that opens a volume for itself enters its sandbox.
 //!
 //! As soon as the medium is open and the secrets are read: then the search for the key, which parses headers, is in the sandbox
-//! already. Two things are later. Whoever was asked for a password and mistyped it is asked again, for which all is looked at anew;
-//! and keyfiles are read in the search. There the sandbox is entered when the volume is open.
+//! already. Whoever was asked for a password and mistyped it is asked again, for which all is looked at anew: there the sandbox is
+//! entered when the volume is open. So it is where headers are looked at one by one and keyfiles are read in the search.
 
 use crate::error::Error;
 use crate::sandbox::{Prepared, Sandbox};
@@ -32,18 +32,18 @@ impl<'a> Confining<'a> {
         &self.asked
     }
 
-    /// The sandbox, where the key can be tried in it.
-    pub(crate) fn before<'k>(&self, key: impl Into<KeyRef<'k>>) -> Option<&Prepared> {
+    /// The sandbox, where the key can be tried in it: nobody is to be asked again.
+    pub(crate) fn before(&self) -> Option<&Prepared> {
+        self.sandbox.as_ref().filter(|_| !self.asked.anybody.get())
+    }
+
+    /// Enters the sandbox, where the key can be tried in it as it is, without a file.
+    pub(crate) fn enter_before<'k>(&self, key: impl Into<KeyRef<'k>>) -> Result<(), Error> {
         let reads_files = match key.into() {
             KeyRef::VeraCrypt(secret) => !secret.keyfiles.is_empty(),
             KeyRef::BitLocker(_) => false,
         };
-        self.sandbox.as_ref().filter(|_| !reads_files && !self.asked.anybody.get())
-    }
-
-    /// Enters the sandbox, where the key can be tried in it.
-    pub(crate) fn enter_before<'k>(&self, key: impl Into<KeyRef<'k>>) -> Result<(), Error> {
-        self.before(key).map_or(Ok(()), Prepared::enter)
+        self.before().filter(|_| !reads_files).map_or(Ok(()), Prepared::enter)
     }
 
     /// Enters the sandbox, where there is one: nobody is asked any more, and nothing is opened.

@@ -218,17 +218,14 @@ impl<'a> LockedVolume<'a> {
     }
 
     /// Opens it in this process, which is in the sandbox then: from the search for the key on, unless somebody was asked for a
-    /// secret, who may have mistyped it, or keyfiles are read.
+    /// secret, who may have mistyped it.
     ///
     /// # Errors
     /// Nothing that was named or answered opens it, or it is damaged; the sandbox lacks a layer that is required.
     pub fn open(&self, access: Access, caching: Caching) -> Result<Volume, Error> {
         let confining = self.confining()?;
         let keys = self.asking(&confining).keys()?;
-        let (key, protect) = &keys;
-        // What protects the hidden volume may have keyfiles, too.
-        let sandbox = confining.before(key).filter(|_| protect.is_none());
-        let open = self.opened(access, caching, &keys, sandbox)?;
+        let open = self.opened(access, caching, &keys, confining.before())?;
         confining.enter()?;
         Ok(open)
     }

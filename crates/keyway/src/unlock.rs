@@ -105,6 +105,11 @@ impl UnlockArguments {
         bitlocker::UnlockRequest { search: self.searches(), ..bitlocker::UnlockRequest::new(secrets) }
     }
 
+    /// Which of VeraCrypt's and TrueCrypt's formats alone, where one was said.
+    pub(crate) fn veracrypt_format(&self) -> Option<keyway_volume::Format> {
+        self.format.and_then(VolumeFormat::veracrypt)
+    }
+
     /// The request for VeraCrypt's code. `drive` is where a system partition's header may be.
     pub(crate) fn veracrypt_request<'a>(
         &self,
@@ -115,7 +120,7 @@ impl UnlockArguments {
     ) -> UnlockRequest<'a> {
         UnlockRequest {
             secrets: secret,
-            format: self.format.and_then(VolumeFormat::veracrypt),
+            format: self.veracrypt_format(),
             hash: self.hash,
             header: self.header,
             system: self.system,

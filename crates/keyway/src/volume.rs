@@ -18,6 +18,7 @@ use keyway_engine::{Access, Device, LayerSecrets};
 use keyway_fs::Superblock;
 use keyway_fs::files::Files;
 use keyway_store::{Caching, Store};
+use keyway_volume::looks::Looks;
 use keyway_volume::{Info, Opened, Secrets as VeraCryptSecret, VolumeError, bitlocker};
 use std::ffi::OsString;
 use std::path::Path;
@@ -218,9 +219,10 @@ impl<'a> OpenOptions<'a> {
             KeyRef::VeraCrypt(_) => self.arguments.system_drive(path)?,
             KeyRef::BitLocker(_) => None,
         };
-        // Nothing is opened from here on.
-        self.sandbox.map_or(Ok(()), Prepared::enter)?;
-        let unlocked = self.unlock_store(&store, key, drive.as_ref(), keys_too);
+        let unlocked = match self.sandbox {
+            Some(sandbox) => self.unlock_within(sandbox, &store, key, drive.as_ref(), keys_too),
+            None => self.unlock_store(&store, key, drive.as_ref(), keys_too),
+        };
         let unlocked = unlocked.map_err(|e| self.told_of_metadata(e, &store));
         let (mut opened, keys) = unlocked.map_err(|e| store.counted_on_disk(e).at(path))?;
         let (store, layout) = store.placing(opened.layout)?;
@@ -236,6 +238,32 @@ impl<'a> OpenOptions<'a> {
             |warning: &mut String| *warning = naming(warning, path.as_os_str(), number.as_deref(), "");
         volume.warnings.iter_mut().for_each(about);
         Ok((volume, keys))
+    }
+
+    /// Enters the sandbox first, and before that reads the keyfiles: nothing is opened from there on.
+    fn unlock_within(
+        &self,
+        sandbox: &Prepared,
+        store: &dyn Store,
+        key: KeyRef<'_>,
+        drive: Option<&SystemDrive>,
+        keys_too: bool,
+    ) -> Result<(Opened, Vec<LayerSecrets>), Error> {
+        let format = self.arguments.veracrypt_format();
+        let protect = self.protect.map(|secret| secret.with_files_read(format)).transpose()?;
+        let options = OpenOptions { protect: protect.as_ref(), ..self.clone() };
+        match key {
+            KeyRef::VeraCrypt(secret) => {
+                let read = secret.with_files_read(format)?;
+                sandbox.enter()?;
+                let unlocked = options.unlock_store(store, KeyRef::VeraCrypt(&read), drive, keys_too);
+                unlocked.map_err(|error| told_of_looks(error, secret))
+            }
+            KeyRef::BitLocker(_) => {
+                sandbox.enter()?;
+                options.unlock_store(store, key, drive, keys_too)
+            }
+        }
     }
 
     /// Nothing opened what nobody said was VeraCrypt's: perhaps it is another format's, which does not show in front.
@@ -279,6 +307,15 @@ impl<'a> OpenOptions<'a> {
             }
         }
     }
+}
+
+/// What a wrong password looks like is told of what was given, not of what keyfiles made of it.
+fn told_of_looks(error: Error, given: &VeraCryptSecret) -> Error {
+    let mut error = error;
+    if let Error::VeraCrypt(VolumeError::WrongSecret { looks, .. }) = &mut error {
+        *looks = Looks::of(&given.password);
+    }
+    error
 }
 
 #[cfg(test)]

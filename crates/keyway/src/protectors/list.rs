@@ -86,7 +86,7 @@ pub fn list(volume: &LockedVolume<'_>) -> Result<ListedProtectors, Error> {
         return Ok(ListedProtectors::VeraCrypt { key_protectors, warnings: Vec::new() });
     }
     let secret = volume.asking(&confining).veracrypt_key()?;
-    let options = OpenOptions::new().arguments(volume.arguments.clone()).confined(confining.before(&secret));
+    let options = OpenOptions::new().arguments(volume.arguments.clone()).confined(confining.before());
     let opened = options.open_with(&volume.path, &secret)?;
     let known = match opened.info {
         Info::VeraCrypt(info) => ListedSecret::Known {
