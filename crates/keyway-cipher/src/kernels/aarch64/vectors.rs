@@ -57,26 +57,36 @@ impl Lanes for uint8x16_t {
             let zero = vdupq_n_u8(0);
             if power == 64 {
                 // In two steps: the fold below has no room for more than 57 bits.
-                return self.times_x(32).times_x(32);
+                return shift(shift(self, 32), 32);
             }
             if power == 8 {
                 // By a whole byte, as most tweaks are: no carry across the middle.
                 let shifted = vextq_u8::<15>(zero, self);
                 return shifted.xor(fold_byte(vextq_u8::<15>(self, zero)));
             }
-            let words = vreinterpretq_u64_u8(self);
-            let carry = vreinterpretq_u8_u64(vshlq_u64(words, vdupq_n_s64(power - 64)));
-            let shifted = vreinterpretq_u8_u64(vshlq_u64(words, vdupq_n_s64(power)));
-            let middle = shifted.xor(vextq_u8::<8>(zero, carry));
-            let top = vextq_u8::<8>(carry, zero);
-            if power < 8 {
-                return middle.xor(fold_byte(top));
-            }
-            let top = vreinterpretq_u64_u8(top);
-            let low = veorq_u64(top, vshlq_n_u64::<1>(top));
-            let high = veorq_u64(vshlq_n_u64::<2>(top), vshlq_n_u64::<7>(top));
-            middle.xor(vreinterpretq_u8_u64(veorq_u64(low, high)))
+            shift(self, power)
         }
+    }
+}
+
+/// Times x^`power`, which is at most 57. Apart from its caller: a function that calls itself is not inlined.
+#[inline(always)]
+unsafe fn shift(x: uint8x16_t, power: i64) -> uint8x16_t {
+    // SAFETY: the caller has NEON.
+    unsafe {
+        let zero = vdupq_n_u8(0);
+        let words = vreinterpretq_u64_u8(x);
+        let carry = vreinterpretq_u8_u64(vshlq_u64(words, vdupq_n_s64(power - 64)));
+        let shifted = vreinterpretq_u8_u64(vshlq_u64(words, vdupq_n_s64(power)));
+        let middle = shifted.xor(vextq_u8::<8>(zero, carry));
+        let top = vextq_u8::<8>(carry, zero);
+        if power < 8 {
+            return middle.xor(fold_byte(top));
+        }
+        let top = vreinterpretq_u64_u8(top);
+        let low = veorq_u64(top, vshlq_n_u64::<1>(top));
+        let high = veorq_u64(vshlq_n_u64::<2>(top), vshlq_n_u64::<7>(top));
+        middle.xor(vreinterpretq_u8_u64(veorq_u64(low, high)))
     }
 }
 

@@ -110,40 +110,124 @@ unsafe fn xor_ored<L: Bytes>(to: &mut [L], from: &[L], key: &[u32]) {
     }
 }
 
+/// The halves of as many blocks as a vector has bytes.
+struct Halves<L> {
+    left: [L; 8],
+    right: [L; 8],
+}
+
+/// Blocks to halves, whitened.
+///
+/// # Safety
+/// As for the methods of `L` and `S`.
+#[inline(always)]
+unsafe fn read<L: Bytes, S: Boxes<L>>(mut blocks: [L; 16], left: &[u32; 8], right: &[u32; 8]) -> Halves<L> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        transpose(&mut blocks);
+        let [a, b, c, d, e, f, g, h, i, j, l, m, n, o, p, q] = blocks;
+        let mut halves = Halves { left: [a, b, c, d, e, f, g, h], right: [i, j, l, m, n, o, p, q] };
+        S::move_right_half(&mut halves.right);
+        add_key(&mut halves.left, left);
+        add_key(&mut halves.right, right);
+        halves
+    }
+}
+
+/// Halves, whitened, to blocks, the right ones first.
+///
+/// # Safety
+/// As for the methods of `L` and `S`.
+#[inline(always)]
+unsafe fn write<L: Bytes, S: Boxes<L>>(mut halves: Halves<L>, left: &[u32; 8], right: &[u32; 8]) -> [L; 16] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        add_key(&mut halves.right, right);
+        add_key(&mut halves.left, left);
+        S::move_right_half_back(&mut halves.right);
+        let ([i, j, l, m, n, o, p, q], [a, b, c, d, e, f, g, h]) = (halves.left, halves.right);
+        let mut blocks = [a, b, c, d, e, f, g, h, i, j, l, m, n, o, p, q];
+        transpose(&mut blocks);
+        blocks
+    }
+}
+
+/// FL on the left half, its inverse on the right one (RFC 3713, 2.4.2, 2.4.3).
+///
+/// # Safety
+/// As for the methods of `L`.
+#[inline(always)]
+unsafe fn fl<L: Bytes>(halves: &mut Halves<L>, left_key: &[u32; 8], right_key: &[u32; 8]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (left, right) = halves.left.split_at_mut(4);
+        xor_rotated(right, left, &left_key[..4]);
+        xor_ored(left, right, &left_key[4..]);
+        let (left, right) = halves.right.split_at_mut(4);
+        xor_ored(left, right, &right_key[4..]);
+        xor_rotated(right, left, &right_key[..4]);
+    }
+}
+
+/// All rounds of some groups that take turns: while one waits for its S-boxes, the next one's begin.
+///
+/// # Safety
+/// As for the methods of `L` and `S`.
+#[inline(always)]
+unsafe fn rounds<L: Bytes, S: Boxes<L>, const N: usize>(
+    k: &CamelliaSubkeys<[u32; 8]>,
+    groups: &mut [Halves<L>; N],
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        for part in 0..4 {
+            let k = &k[2 + 8 * part..];
+            for two in 0..3 {
+                for Halves { left, right } in groups.iter_mut() {
+                    round::<L, S>(left, right, &k[2 * two]);
+                }
+                for Halves { left, right } in groups.iter_mut() {
+                    round::<L, S::Back>(right, left, &k[2 * two + 1]);
+                }
+            }
+            if part < 3 {
+                for halves in groups.iter_mut() {
+                    fl(halves, &k[6], &k[7]);
+                }
+            }
+        }
+    }
+}
+
 impl<L: Bytes, S: Boxes<L>> Rounds<L, 16> for Sliced<'_, S> {
     #[inline(always)]
     unsafe fn apply(&self, blocks: &mut [L; 16]) {
         let k = self.subkeys;
         // SAFETY: the caller's promise.
         unsafe {
-            transpose(blocks);
-            let [a, b, c, d, e, f, g, h, i, j, l, m, n, o, p, q] = *blocks;
-            let (mut d1, mut d2) = ([a, b, c, d, e, f, g, h], [i, j, l, m, n, o, p, q]);
-            S::move_right_half(&mut d2);
-            add_key(&mut d1, &k[0]);
-            add_key(&mut d2, &k[1]);
-            for part in 0..4 {
-                let k = &k[2 + 8 * part..];
-                for two in 0..3 {
-                    round::<L, S>(&d1, &mut d2, &k[2 * two]);
-                    round::<L, S::Back>(&d2, &mut d1, &k[2 * two + 1]);
-                }
-                if part < 3 {
-                    // FL on the left half, its inverse on the right one (RFC 3713, 2.4.2, 2.4.3).
-                    let (left, right) = d1.split_at_mut(4);
-                    xor_rotated(right, left, &k[6][..4]);
-                    xor_ored(left, right, &k[6][4..]);
-                    let (left, right) = d2.split_at_mut(4);
-                    xor_ored(left, right, &k[7][4..]);
-                    xor_rotated(right, left, &k[7][..4]);
-                }
-            }
-            add_key(&mut d2, &k[32]);
-            add_key(&mut d1, &k[33]);
-            S::move_right_half_back(&mut d2);
-            let ([i, j, l, m, n, o, p, q], [a, b, c, d, e, f, g, h]) = (d1, d2);
-            *blocks = [a, b, c, d, e, f, g, h, i, j, l, m, n, o, p, q];
-            transpose(blocks);
+            let mut groups = [read::<L, S>(*blocks, &k[0], &k[1])];
+            rounds::<L, S, 1>(k, &mut groups);
+            let [group] = groups;
+            *blocks = write::<L, S>(group, &k[33], &k[32]);
+        }
+    }
+}
+
+/// Two groups side by side.
+impl<L: Bytes, S: Boxes<L>> Rounds<L, 32> for Sliced<'_, S> {
+    #[inline(always)]
+    unsafe fn apply(&self, blocks: &mut [L; 32]) {
+        let k = self.subkeys;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (mut one, mut two) = ([blocks[0]; 16], [blocks[0]; 16]);
+            one.copy_from_slice(&blocks[..16]);
+            two.copy_from_slice(&blocks[16..]);
+            let mut groups = [read::<L, S>(one, &k[0], &k[1]), read::<L, S>(two, &k[0], &k[1])];
+            rounds::<L, S, 2>(k, &mut groups);
+            let [first, second] = groups;
+            blocks[..16].copy_from_slice(&write::<L, S>(first, &k[33], &k[32]));
+            blocks[16..].copy_from_slice(&write::<L, S>(second, &k[33], &k[32]));
         }
     }
 }

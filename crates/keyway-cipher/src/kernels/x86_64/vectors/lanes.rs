@@ -117,7 +117,7 @@ impl Lanes for __m256i {
         unsafe {
             if power == 64 {
                 // In two steps: the fold below has no room for more than 57 bits.
-                return self.times_x(32).times_x(32);
+                return shift_256(shift_256(self, 32), 32);
             }
             // By whole bytes: one shift in place of a shift and a carry across the middle.
             if power == 16 {
@@ -132,10 +132,20 @@ impl Lanes for __m256i {
                     fold_top(_mm256_bsrli_epi128(self, 15)),
                 );
             }
-            let carry = _mm256_srlv_epi64(self, _mm256_set1_epi64x(64 - power));
-            let shifted = _mm256_sllv_epi64(self, _mm256_set1_epi64x(power));
-            fold_256(shifted, carry)
+            shift_256(self, power)
         }
+    }
+}
+
+/// Times x^`power`, which is at most 57. Apart from its caller: a function that calls itself is not inlined, and
+/// without its caller's instruction set it is slow.
+#[inline(always)]
+unsafe fn shift_256(x: __m256i, power: i64) -> __m256i {
+    // SAFETY: the caller has AVX2.
+    unsafe {
+        let carry = _mm256_srlv_epi64(x, _mm256_set1_epi64x(64 - power));
+        let shifted = _mm256_sllv_epi64(x, _mm256_set1_epi64x(power));
+        fold_256(shifted, carry)
     }
 }
 
