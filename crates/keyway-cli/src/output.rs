@@ -83,10 +83,8 @@ impl Output {
 
     /// The warnings of a result that were not given on the way to it, and that memory could not be locked.
     pub(crate) fn warnings(self, warnings: &[String]) {
-        let before = WARNED.lock().map(|all| all.clone()).unwrap_or_default();
         let not_locked = (!keyway_secret::all_locked()).then_some(NOT_LOCKED);
-        let all = warnings.iter().map(String::as_str).chain(not_locked);
-        all.filter(|warning| !before.contains(&line(warning))).for_each(|warning| self.warn(warning));
+        warnings.iter().map(String::as_str).chain(not_locked).for_each(warn_once);
     }
 
     /// A warning of what was not done in a volume, by a path that somebody else wrote.
@@ -190,6 +188,13 @@ pub(crate) fn warn(words: &str) {
     if is_news(words) {
         WARNED.lock().into_iter().for_each(|mut all| all.push(line(words)));
         complain("keyway: warning: ", words);
+    }
+}
+
+/// A warning of what work came upon, which may have been given where a secret was typed.
+pub(crate) fn warn_once(words: &str) {
+    if !WARNED.lock().is_ok_and(|all| all.contains(&line(words))) {
+        warn(words);
     }
 }
 

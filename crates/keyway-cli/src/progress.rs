@@ -1,7 +1,7 @@
 //! How far long work is, on standard error: a bar on a terminal, else a line now and then, or JSON for a program.
 
 use crate::failure::{Exit, Failure};
-use crate::output::{clear, columns, draw, note, warn};
+use crate::output::{clear, columns, draw, note, warn_once};
 use crate::words::TOLD;
 use keyway::pace::{PaceStyle, Screen, SearchPace, ShownPace};
 use keyway::{KeySearch, Note, Stage};
@@ -64,7 +64,7 @@ impl Screen for StandardError {
     }
 
     fn warn(&self, words: &str) {
-        warn(words);
+        warn_once(words);
     }
 
     fn catalogue(&self) -> &str {

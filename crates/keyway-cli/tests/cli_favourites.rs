@@ -170,8 +170,8 @@ fn all_users_have_those_of_the_machine() {
         $K favourite add v.hc --pim 1 --for-all --force; grep 'at_boot = true' /etc/keyway/favourites.toml
         $K favourite add v.hc --pim 2; $K favourite list | grep -c pim | grep 1; $K favourite list | grep 'pim=2 .*you'
         $K favourite remove v; $K favourite list | grep 'pim=1'; ! $K favourite remove v; $K favourite remove v --for-all";
-    let mut command = std::process::Command::new(unshare);
-    command.args(["-m", "sh", "-c", script]).current_dir(cli.keyway.folder());
+    let mut command = keyway_testkit::own_mounts(&unshare, &[], &cli.path(""));
+    command.args(["sh", "-c", script]).current_dir(cli.keyway.folder());
     checked(command.env("K", env!("CARGO_BIN_EXE_keyway")).env("XDG_CONFIG_HOME", cli.path(".config")));
 }
 

@@ -7,7 +7,6 @@ mod cli_support;
 use cli_support::{Cli, two_lines};
 use keyway_testkit::{require_root, require_tool};
 use serde_json::Value;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Seconds matter here, not figures.
@@ -198,8 +197,8 @@ fn a_program_that_a_study_needs_is_looked_for_first() {
     let there = "for d in /usr/sbin /sbin /usr/bin /bin; do [ ! -e $d/mkfs.exfat ] || mount --bind /dev/null $d/mkfs.exfat; done";
     let run = format!("{there}; exec \"$0\" lab study --all --html {} --json", cli.path("s.html").display());
     let began = Instant::now();
-    let done = Command::new(unshare)
-        .args(["--mount", "--", "sh", "-c", &run])
+    let done = keyway_testkit::own_mounts(&unshare, &[], &cli.path(""))
+        .args(["sh", "-c", &run])
         .arg(env!("CARGO_BIN_EXE_keyway"))
         .output()
         .expect("unshare starts");

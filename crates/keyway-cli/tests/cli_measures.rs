@@ -293,8 +293,8 @@ fn the_tour_goes_where_there_is_little_room() {
     // Whoever names a place for the page does not get an answer without one.
     let script = "mount -t tmpfs -o size=160m none tmp; export TMPDIR=$PWD/tmp; $K demo --report page.html 2>&1 >/dev/null |
         grep 'no space left' >&2 && test ! -e page.html && $K demo --json && test ! -e report.html";
-    let done = Command::new(unshare)
-        .args(["--mount", "sh", "-c", script])
+    let done = keyway_testkit::own_mounts(&unshare, &[], &cli.path(""))
+        .args(["sh", "-c", script])
         .current_dir(cli.path(""))
         .env("K", env!("CARGO_BIN_EXE_keyway"))
         .output()

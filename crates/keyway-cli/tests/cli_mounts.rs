@@ -29,12 +29,8 @@ fn a_copy_of_the_mount_in_another_namespace_keeps_no_volume_open() {
     cli.volume("v");
     let opened = cli.json(0, "open @v --password-file @pw --pim 1 --attach fuse");
     let pid = opened["pid"].as_i64().expect("a process");
-    // What other tests have mounted meanwhile is theirs.
-    let script = r#"while read -r _ at _; do
-        case $at in "$0"*) ;; */keyway-test-*) umount -l "$at" ;; esac
-    done </proc/self/mounts; exec sleep 600"#;
-    let shell = ["--mount", "sh", "-c", script];
-    let mut sleeper = Command::new("unshare").args(shell).arg(cli.path("")).spawn().expect("it starts");
+    let mut sleeper = keyway_testkit::own_mounts(Path::new("unshare"), &[], &cli.path(""));
+    let mut sleeper = sleeper.args(["sleep", "600"]).spawn().expect("it starts");
     let copies = format!("/proc/{}/mountinfo", sleeper.id());
     let file = opened["file"].as_str().expect("a file").trim_end_matches("/volume").to_owned();
     // As many namespaces, and the copy in its own.

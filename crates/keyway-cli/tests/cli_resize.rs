@@ -345,7 +345,10 @@ fn what_can_not_follow_is_told_before() {
         let words = cli.words(&format!("{words} --json")).join(" ");
         let (at, keyway) = (cli.path("dev").display().to_string(), env!("CARGO_BIN_EXE_keyway"));
         let script = format!("mkdir -p {at}; mount -t tmpfs none {at}; {} {keyway} {words}", how(&at));
-        let done = Command::new(&unshare).args(["-m", "sh", "-euc", &script]).output().expect("it starts");
+        let done = keyway_testkit::own_mounts(&unshare, &[], &cli.path(""))
+            .args(["sh", "-euc", &script])
+            .output()
+            .expect("it starts");
         let answer = serde_json::from_slice::<Value>(&done.stdout).expect("JSON");
         (done.status.code(), answer)
     };

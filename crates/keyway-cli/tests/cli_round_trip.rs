@@ -173,8 +173,9 @@ fn who_uses_a_volume_is_told_in_a_container_too() {
         file=$(sed -n 's/.*\"file\": *\"\\([^\"]*\\)\".*/\\1/p' opened)
         exec 3< \"$file\"; test \"$(cut -d ' ' -f 6 /proc/$$/stat)\" = 0
         ! $K close v --dry-run 2> told; grep \"process $$\" told; exec 3<&-; $K close v --dry-run; $K close v";
-    let mut command = std::process::Command::new(unshare);
-    command.args(["--pid", "--fork", "--mount-proc", "sh", "-c", script]).current_dir(cli.keyway.folder());
+    let mut command =
+        keyway_testkit::own_mounts(&unshare, &["--pid", "--fork", "--mount-proc"], &cli.path(""));
+    command.args(["sh", "-c", script]).current_dir(cli.keyway.folder());
     checked(command.env("K", env!("CARGO_BIN_EXE_keyway")).env("KEYWAY_RUNTIME_DIR", cli.path("")));
 }
 

@@ -334,8 +334,8 @@ fn a_favourite_is_opened_with_a_credential_and_closed() {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let ours = [machine.path("bin"), machine.path("sbin")];
     let path = std::env::join_paths(ours.into_iter().chain(std::env::split_paths(&path))).expect("plain");
-    let mut script = Command::new(unshare);
-    script.args(["--mount", "--propagation", "private", "bash", "-c", SCRIPT]).env("PATH", path);
+    let mut script = keyway_testkit::own_mounts(&unshare, &[], machine.0.path());
+    script.args(["bash", "-c", SCRIPT]).env("PATH", path);
     script.env("FOLDER", machine.0.path()).env("KEYWAY_FAVOURITES", machine.path("table"));
     script.env("KEYWAY_RUNTIME_DIR", machine.path("run/sessions")).stdin(Stdio::null());
     let done = script.output().expect("it starts");

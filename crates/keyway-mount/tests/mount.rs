@@ -190,8 +190,8 @@ fn a_line_of_fstab_mounts_a_volume_and_umount_closes_it() {
     let [Some(_), Some(_), Some(unshare)] = tools else { return };
     let Some(keyway) = keyway() else { return };
     let folder = tempfile::Builder::new().prefix("keyway-mount-").tempdir().expect("a folder");
-    let mut script = Command::new(unshare);
-    script.args(["--mount", "--propagation", "private", "bash", "-c", SCRIPT]);
+    let mut script = keyway_testkit::own_mounts(&unshare, &[], folder.path());
+    script.args(["bash", "-c", SCRIPT]);
     script.env("FOLDER", folder.path()).env("KEYWAY", keyway).env("MOUNT", MOUNT);
     script.env("KEYWAY_RUNTIME_DIR", folder.path().join("run/sessions")).stdin(Stdio::null());
     let done = script.output().expect("it starts");

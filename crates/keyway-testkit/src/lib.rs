@@ -16,6 +16,7 @@ mod index;
 mod model;
 mod nbdfuse;
 mod needs;
+mod own_mounts;
 mod patience;
 mod program;
 mod rng;
@@ -38,6 +39,7 @@ pub use nbdfuse::NbdFuse;
 pub use needs::{
     is_root, leave_out, require_fuse, require_root, require_tool, skip, volumes, workspace_root,
 };
+pub use own_mounts::own_mounts;
 pub use patience::{PATIENCE, wait_for, wait_until};
 pub use program::{Keyway, Open, Volume};
 pub use rng::Rng;

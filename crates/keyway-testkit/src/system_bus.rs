@@ -1,7 +1,7 @@
 //! A system bus of a test's own, with the real dbus-daemon and the real polkitd, and a helper that the bus starts: in a mount
 //! namespace, so that nothing that is mounted is seen anywhere else, and with a `/run` of its own.
 
-use crate::{require_root, require_tool, skip, wait_until, workspace_root};
+use crate::{own_mounts, require_root, require_tool, skip, wait_until, workspace_root};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -205,8 +205,8 @@ fn keep_namespace(folder: &Path) -> Child {
         mount -t tmpfs -o mode=755 none $F/run
         mknod -m 666 $F/run/fuse c 10 229; mount --bind $F/run/fuse /dev/fuse
         echo ready; exec sleep infinity";
-    let mut keeper = Command::new("unshare")
-        .args(["--mount", "--propagation", "private", "sh", "-euc", script])
+    let mut keeper = own_mounts(Path::new("unshare"), &[], folder)
+        .args(["sh", "-euc", script])
         .env("F", folder)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

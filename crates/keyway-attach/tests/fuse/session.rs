@@ -298,8 +298,8 @@ fn what_is_mounted_in_another_view_of_the_mounts_stays_attached() {
     assert!(sessions.ask(&["close", text(&device)]).status.success());
     let mut serving = sessions.serve(&volume, "fuse", Some(&at));
     let device = serving.state.device.clone().expect("a loop device");
-    let mut other = Command::new(unshare);
-    other.args(["--mount", "--propagation", "private", "sh", "-c", "echo there; exec sleep 600"]);
+    let mut other = keyway_testkit::own_mounts(&unshare, &[], sessions.path());
+    other.args(["sh", "-c", "echo there; exec sleep 600"]);
     let mut other = other.stdout(std::process::Stdio::piped()).spawn().expect("installed");
     let mut there = [0; 6];
     std::io::Read::read_exact(other.stdout.as_mut().expect("its output"), &mut there).expect("it says so");

@@ -5,7 +5,6 @@ use keyway_testkit::require_tool;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::PathBuf;
-use std::process::Command;
 
 /// The user and the group `nobody`.
 const NOBODY: u32 = 65534;
@@ -49,8 +48,8 @@ pub(crate) fn as_nobody(
         without.iter().map(hide).collect::<String>(),
         setpriv.display()
     );
-    let done = Command::new(unshare)
-        .args(["-m", "sh", "-euc", &outer])
+    let done = keyway_testkit::own_mounts(&unshare, &[], &cli.path(""))
+        .args(["sh", "-euc", &outer])
         .env("S", format!("{FAILS}\ncd {}; {script}", folder.display()))
         .env("K", env!("CARGO_BIN_EXE_keyway"))
         .env("D", &folder)
