@@ -50,7 +50,7 @@ impl keyway::Progress for Told<'_> {
     }
 
     fn at(&self, done: u64, total: u64) -> ControlFlow<()> {
-        self.bar.get().map_or(ControlFlow::Continue(()), |bar| bar.reached(done, total))
+        self.bar.get().map_or(ControlFlow::Continue(()), |bar| bar.at(done, total))
     }
 
     fn searching(&self, reached: u64, size: u64) -> ControlFlow<()> {

@@ -89,16 +89,6 @@ impl Progress {
         self.shown.begin(label);
     }
 
-    /// So much is done; whether it is to go on.
-    pub(crate) fn reached(&self, done: u64, total: u64) -> ControlFlow<()> {
-        self.shown.tell(|pace, now, wide| pace.at(now, done, total, wide));
-        if self.interrupted.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    }
-
     /// Takes the bar away.
     pub(crate) fn done(&self) {
         self.shown.done();
@@ -138,7 +128,7 @@ impl<F: Fn(Stage) -> String + Sync> keyway::Progress for Later<F> {
         let stage = self.stage.lock().ok().and_then(|now| *now);
         let label = || stage.map(&self.label).unwrap_or_default();
         let begun = self.begun.get_or_init(|| Progress::interruptible(&label()).ok());
-        begun.as_ref().map_or(ControlFlow::Continue(()), |progress| progress.reached(done, total))
+        begun.as_ref().map_or(ControlFlow::Continue(()), |progress| progress.at(done, total))
     }
 
     fn trying(&self, search: &KeySearch) {
@@ -172,7 +162,9 @@ pub(crate) fn turns(label: &str, planned: Option<Duration>) -> keyway::pace::Tur
 
 impl keyway::Progress for Progress {
     fn at(&self, done: u64, total: u64) -> ControlFlow<()> {
-        self.reached(done, total)
+        self.shown.tell(|pace, now, wide| pace.at(now, done, total, wide));
+        let stopped = self.interrupted.load(Ordering::Relaxed);
+        if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 

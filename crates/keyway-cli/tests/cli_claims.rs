@@ -63,6 +63,10 @@ const CLAIMS: &[(&str, &str)] = &[
         "Of what another user has open both end with 5",
         "what_root_has_open_is_not_permitted_to_others_and_not_closed",
     ),
+    (
+        "`close` of one whose protection of a hidden volume refused writes",
+        "a_protected_hidden_volume_survives_writes_to_the_outer_one",
+    ),
     ("`pause` of what is paused already", "a_paused_volume_says_what_it_is_and_what_to_do"),
     (
         "Of what the same user has open with sessions in another folder",

@@ -575,6 +575,7 @@ fn a_bar_gives_way_to_what_is_said() {
     // On a fast machine it may be through before there is anything to show.
     if let Some((before, after)) = shown.rsplit_once("looking for the key  ") {
         assert!(before.ends_with('\r') && after.contains("\r\u{1b}[Kkeyway: "), "{shown:?}");
-        assert!(after.contains("left"), "{shown:?}");
+        // How long is known, or that it can't be told on a busy machine.
+        assert!(after.contains("left") || after.contains('…'), "{shown:?}");
     }
 }

@@ -47,20 +47,13 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         let closed = args.exit_code && last.kind == Kind::NotOpen;
         return Err(if closed { Failure { exit: Exit::NotOpen, ..last } } else { last });
     }
-    for closed in closed.iter().filter(|closed| closed.killed) {
-        out.warn(&said("close killed", &facts(closed, Value::Null)));
-    }
+    let told = |what: &str, of: &session::ClosedVolume| said(what, &facts(of, Value::Null));
+    closed.iter().filter(|closed| closed.killed).for_each(|closed| out.warn(&told("close killed", closed)));
     let lines = || match closed.as_slice() {
         [] => "Nothing was open.".to_owned(),
-        closed => {
-            let lines = closed.iter().map(|c| format!("{} is closed.", shown(&c.volume)));
-            lines.collect::<Vec<_>>().join("\n")
-        }
+        all => all.iter().map(|c| format!("{} is closed.", shown(&c.volume))).collect::<Vec<_>>().join("\n"),
     };
-    let mut hit = closed
-        .iter()
-        .filter(|closed| closed.guard_hit)
-        .map(|c| said("close guarded", &facts(c, Value::Null)));
+    let mut hit = closed.iter().filter(|closed| closed.guard_hit).map(|closed| told("close guarded", closed));
     if let Some(message) = hit.next() {
         hit.for_each(|message| out.warn(&message));
         out.say(&lines())?;
