@@ -6,6 +6,7 @@ pub(crate) mod interrupted;
 pub(crate) mod nobody;
 pub(crate) mod transcript;
 mod typed;
+pub(crate) mod virtual_drive;
 
 use keyway_testkit::{Keyway, require_tool};
 use serde_json::Value;
