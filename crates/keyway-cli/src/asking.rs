@@ -42,7 +42,7 @@ impl Secrets for Terminal {
         let what = question.subject;
         // A drive and a TPM count what is wrong.
         let opens = matches!(question.wanted, Wanted::Password | Wanted::RecoveryPassword)
-            && matches!(question.subject, Subject::Volume(_) | Subject::Backup(_));
+            && matches!(question.subject, Subject::Volume(_) | Subject::Outer(_) | Subject::Backup(_));
         let [own, all] = &ASKED;
         own.fetch_add(opens.into(), Ordering::Relaxed);
         all.fetch_add(1, Ordering::Relaxed);

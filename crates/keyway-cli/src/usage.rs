@@ -214,9 +214,9 @@ fn filled(advice: &str, words: &[OsString]) -> String {
         .map_or_else(|| advice.to_owned(), |it| naming(advice, &it, partition.as_deref(), &options))
 }
 
-/// The volume or device that this command line names.
+/// The volume or device that this command line names, or `create` makes.
 pub(crate) fn volume_of(words: &[OsString]) -> Option<OsString> {
-    ["volume", "device"].into_iter().find_map(|id| given_as(id, words))
+    ["volume", "device", "path"].into_iter().find_map(|id| given_as(id, words))
 }
 
 fn given_as(id: &str, words: &[OsString]) -> Option<OsString> {

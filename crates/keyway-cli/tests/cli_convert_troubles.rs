@@ -226,6 +226,15 @@ fn what_a_killed_conversion_leaves_is_taken_away() {
     // As long as it is to be gone on with, it is named without being asked for.
     let said = String::from_utf8(cli.ends(0, "status").stdout).expect("text");
     assert!(said.contains("/d is half converted") && said.contains("keyway resume"), "{said}");
+    // Nor is it taken for noise, or kept without a word for somebody who would open it.
+    let doctor = cli.json(0, "doctor @d");
+    assert_eq!(doctor["encrypted"][0]["with"], "half-converted", "{doctor}");
+    let goes_on = format!("keyway resume {}", cli.path("d").display());
+    let words = doctor["encrypted"][0]["words"].as_str().unwrap_or_default();
+    assert!(words.contains("encryption has not come to its end") && words.contains(&goes_on), "{words}");
+    let kept = String::from_utf8(cli.ends(0, "favourite add @d").stderr).expect("text");
+    let kept = kept.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(kept.contains("is half converted") && kept.contains(&goes_on), "{kept}");
     let all = cli.json(0, "status");
     assert_eq!(all["converting"].as_array().map(Vec::len), Some(1), "{all}");
     assert!(

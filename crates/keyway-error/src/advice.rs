@@ -136,6 +136,8 @@ advice! {
     ProtectMeanwhile = "protect-meanwhile": "Protect a hidden volume meanwhile, where there may be one.",
     PutLessOrLargerVolume = "put-less-or-larger-volume":
         "It would not fit if there were nothing else: put less of it, or take a larger volume.",
+    PutLessOrNewVolume = "put-less-or-new-volume":
+        "It would not fit if there were nothing else, and the file system can't get larger: put less of it, or make a larger volume.",
     SplitOrExFat = "split-or-exfat": "Put it in parts, or into a volume with a file system that has larger files.",
     RepairBeforeConversion = "repair-before-conversion": "Repair it before it is converted.",
     ReadSystemLogUnchanged = "read-system-log-unchanged": "The system's log has the drive's report; nothing was changed.",
@@ -574,6 +576,8 @@ advice! {
     NameFavourite = "name-favourite": "Name it otherwise.",
     ReplaceFavourite = "replace-favourite": "Name it otherwise, or replace the one that is there.",
     ListFavourites = "list-favourites": "See which favourites there are.",
+    ForgetForAll { name: String } = "forget-for-all": "It is one of all users': forget that one, as root.",
+    ForgetOwn { name: String } = "forget-own": "It is one of this user's own: forget that one.",
     RenameToText = "rename-to-text": "Rename it to what is text.",
     LeaveOptionOut = "leave-option-out": "Leave the option out: what it names is asked for when the volume is opened.",
     WithoutAtBoot = "without-at-boot": "Keep it without what can't be, or without its being opened when the machine starts.",

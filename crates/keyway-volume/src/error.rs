@@ -30,7 +30,10 @@ pub enum VolumeError {
     },
     /// The outer volume opened, the hidden one to be protected did not.
     #[error("the outer volume opened, but no hidden volume opened with the second password")]
-    WrongProtectionSecret,
+    WrongProtectionSecret {
+        /// What was asked for alone, by the names of the options: the hidden volume may have another.
+        narrowed: Vec<&'static str>,
+    },
     /// The secret that should open the outer volume opens the hidden one, which is to be protected.
     #[error("this password opens the hidden volume, not the outer one around it")]
     IsHidden,
@@ -125,7 +128,8 @@ explain! { VolumeError, through Store {
         [WrongSecret Secret, NoMemoryForArgon2id, ..more(narrowed, *looks, *has_metadata)],
     Self::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Cost), looks, narrowed, has_metadata } =>
         [WrongSecret Secret, TryArgon2id, ..more(narrowed, *looks, *has_metadata)],
-    Self::WrongProtectionSecret => [WrongProtectionSecret Secret, CheckHiddenSecret],
+    Self::WrongProtectionSecret { narrowed } =>
+        [WrongProtectionSecret Secret, CheckHiddenSecret, ..leave_out(narrowed)],
     Self::IsHidden => [IsHidden Secret, OuterFirst],
     Self::NoSecret => [Usage Request, GiveSecret],
     Self::PasswordTooLong { .. } => [Usage Request, CheckPasswordFile],

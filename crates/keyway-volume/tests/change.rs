@@ -149,6 +149,9 @@ fn the_secret_of_the_other_volume_is_refused() {
         let request = UnlockRequest { hash: Some(HashName::Sha512), ..UnlockRequest::new(&old) };
         let refused = change(&store, &request, &secrets(others), None);
         assert!(matches!(refused, Err(ChangeError::Make(CreateError::SameSecret))), "{refused:?}");
+        // With another hash one of them would open by its name alone.
+        let refused = change(&store, &request, &secrets(others), Some(HashName::Sha256));
+        assert!(matches!(refused, Err(ChangeError::Make(CreateError::SameSecret))), "{refused:?}");
     }
     assert!(store.snapshot() == before);
 }

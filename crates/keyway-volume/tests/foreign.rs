@@ -210,7 +210,10 @@ fn protection_covers_the_hidden_volume_and_nothing_else() {
     // VeraCrypt leaves 4096 bytes free after a small hidden volume.
     assert_eq!(guard, 524_288..524_288 + 258_048);
     assert_eq!(unlocked.info.protected_bytes, 258_048);
-    assert!(matches!(protect(&outer), Err(VolumeError::WrongProtectionSecret)));
+    let Err(VolumeError::WrongProtectionSecret { narrowed }) = protect(&outer) else {
+        panic!("it is not the hidden one's")
+    };
+    assert_eq!(narrowed, ["hash"], "the hidden volume may have another");
     // The hidden volume's password does not open it as an outer one.
     let mut request = UnlockRequest::new(&hidden);
     request.protect_hidden = Some(&outer);

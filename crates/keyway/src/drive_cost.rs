@@ -7,6 +7,7 @@ use crate::lab::{
     PathKind, Target, Watch, bitlocker_method, drive_identity, encrypt_in_place, report, told,
 };
 use crate::shown::shown;
+use crate::told::duration;
 use crate::users_folder::{alone_in, users_folder};
 use keyway_store::{Caching, FileStore, OpenMode, Store};
 use keyway_volume::bitlocker::Method;
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What is held against the bare drive: what most people would switch on …
 const CIPHER: &str = "aes";
@@ -24,6 +25,8 @@ const METHOD: &str = "aes-xts-128";
 const SPAN: u64 = 1 << 30;
 /// Whoever waits for the answer has a minute.
 const TIME: Duration = Duration::from_secs(60);
+/// What takes so many times what was planned had no machine to itself.
+const LATE: u32 = 2;
 
 /// What encryption was found to cost on a drive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -170,13 +173,25 @@ impl Measurement {
         stop: &AtomicBool,
         watch: impl FnOnce(Option<Duration>) -> W,
     ) -> Result<DriveCost, LabError> {
-        let watch = watch(self.plan.planned());
+        let (planned, begun) = (self.plan.planned(), Instant::now());
+        let watch = watch(planned);
         let (found, error) = self.plan.run(encrypt_in_place, stop, &watch)?;
         error.map_or(Ok(()), Err)?;
-        let cost = DriveCost::of(&self.device, self.already.as_ref(), found);
+        let mut cost = DriveCost::of(&self.device, self.already.as_ref(), found);
+        cost.answer.extend(planned.and_then(|planned| took_longer(planned, begun.elapsed())));
         keep(&cost)?;
         Ok(cost)
     }
+}
+
+/// That something else was at work meanwhile, as what it took tells.
+fn took_longer(planned: Duration, took: Duration) -> Option<String> {
+    (took > LATE * planned).then(|| {
+        let (took, planned) = (duration(took.as_secs()), duration(planned.as_secs()));
+        format!(
+            "It took {took} in the place of {planned}: the machine or the drive was busy, and what is told is less sure than it could be."
+        )
+    })
 }
 
 /// What was found of these drives, on whichever day.
@@ -225,4 +240,18 @@ fn keep(cost: &DriveCost) -> Result<(), LabError> {
 
 fn place() -> Option<PathBuf> {
     Some(users_folder("XDG_STATE_HOME", ".local/state")?.join("keyway/drive-costs.json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_took_much_longer_than_was_said_is_told() {
+        let took = |seconds| took_longer(Duration::from_secs(12), Duration::from_secs(seconds));
+        assert_eq!(took(12), None);
+        assert_eq!(took(24), None);
+        let told = took(150).expect("told");
+        assert!(told.starts_with("It took ") && told.contains("in the place of 12 s"), "{told}");
+    }
 }

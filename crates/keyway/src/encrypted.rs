@@ -6,6 +6,7 @@ use crate::disk::{self, Disk};
 use crate::drive::{self, DriveContents, LockState};
 use crate::error::Error;
 use crate::told::table;
+use crate::under_way::{Found, resume_with, running};
 use crate::unlock::UnlockArguments;
 use keyway_engine::Access;
 use keyway_fs::Container;
@@ -28,6 +29,8 @@ keyway_error::enum_table! {
         /// BitLocker.
         #[serde(rename = "bitlocker")]
         BitLocker("bitlocker"),
+        /// Some of it is: a conversion of Keyway's has not come to its end.
+        HalfConverted("half-converted"),
         /// Nothing but noise: VeraCrypt, dm-crypt without a header, or what was filled with random bytes.
         Noise("noise"),
         /// A mapping of the kernel's that is open.
@@ -201,7 +204,11 @@ fn looked_at(path: &Path) -> EncryptedDevice {
     };
     let unread =
         |_| EncryptedDevice::new(path, EncryptedWith::Unread, "it can't be read: locked, asleep or damaged");
-    let found = on_store(path, &store).unwrap_or_else(unread);
+    let mut found = on_store(path, &store).unwrap_or_else(unread);
+    if found.with == EncryptedWith::HalfConverted {
+        let goes_on = format!("; `{}` goes on with it", resume_with(path, None));
+        found.words += if running(path).is_ok_and(|now| now.is_some()) { ", just now" } else { &goes_on };
+    }
     EncryptedDevice { size_bytes: Some(store.size()), ..found }
 }
 
@@ -210,6 +217,10 @@ fn on_store(path: &Path, store: &dyn Store) -> Result<EncryptedDevice, Error> {
     let contents = |otherwise: &str| {
         DriveContents::on(store).map_or_else(|| otherwise.to_owned(), |contents| contents.to_string())
     };
+    if let Ok(Some(half)) = Found::half_converted(store) {
+        let words = format!("half converted: its {} has not come to its end", half.kind().name());
+        return Ok(EncryptedDevice::new(path, With::HalfConverted, words));
+    }
     let plain = |words: String| (With::Nothing, words);
     let (with, words) = match Lying::on(store).map_err(|e| e.at(path))? {
         Lying::Container(Container::Luks1) => {

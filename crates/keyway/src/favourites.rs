@@ -211,9 +211,21 @@ pub fn find(name: &str) -> Result<Option<Favourite>, Error> {
 /// # Errors
 /// There is none, or the file can't be read.
 pub fn to_forget(name: &str, for_all: bool) -> Result<Favourite, Error> {
-    let found = read(&place(for_all)?)?.remove_entry(name);
-    let unknown = || FavouriteError::Unknown { name: name.to_owned(), for_all };
-    let (name, kept) = found.ok_or_else(unknown)?;
+    // Whoever has no home, or may not read the other file, has none there.
+    let others = || place(!for_all).and_then(|path| read(&path)).unwrap_or_default();
+    found_in(read(&place(for_all)?)?, others, name, for_all)
+}
+
+/// The one of that name, or whether the others have one that was meant.
+fn found_in(
+    mut all: File,
+    others: impl FnOnce() -> File,
+    name: &str,
+    for_all: bool,
+) -> Result<Favourite, Error> {
+    let unknown =
+        || FavouriteError::Unknown { name: name.to_owned(), for_all, elsewhere: others().contains_key(name) };
+    let (name, kept) = all.remove_entry(name).ok_or_else(unknown)?;
     Ok(kept.named(name, for_all))
 }
 
@@ -312,4 +324,24 @@ fn write(path: &Path, all: &File) -> Result<(), Error> {
         let _ = std::fs::remove_file(&new);
         failed(e)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use keyway_error::Explain;
+
+    #[test]
+    fn one_that_others_have_is_forgotten_where_it_is() {
+        let table = || toml::from_str::<File>("[photos]\nvolume = '/p.hc'\n").expect("a table");
+        let advice = |name: &str, for_all| {
+            let error = found_in(File::new(), table, name, for_all).expect_err("it is not among these");
+            error.explain().advice.iter().map(|one| one.word()).collect::<Vec<_>>()
+        };
+        assert_eq!(advice("photos", false), ["forget-for-all"]);
+        assert_eq!(advice("photos", true), ["forget-own"]);
+        assert_eq!(advice("letters", false), ["list-favourites"]);
+        let found = found_in(table(), File::new, "photos", true).expect("it is there");
+        assert!(found.for_all && found.name == "photos");
+    }
 }

@@ -367,7 +367,7 @@ pub fn spelling(catalogue: &str, note: &Note<'_>) -> Option<String> {
         Note::StaysSmaller { path, kind, bytes } => {
             // In its sandbox nobody looks at a path any more.
             let sudo = if path.starts_with("/dev") { "sudo " } else { "" };
-            let facts = json!({"path": in_json(path), "kind": kind.to_string(), "filesystem": kind.name(),
+            let facts = json!({"path": in_json(path), "kind": kind.to_string(), "filesystem": kind.mount_type(),
                 "bytes": bytes, "sudo": sudo});
             Some(said_in(catalogue, "conversion stays smaller", &facts))
         }

@@ -1,5 +1,6 @@
 //! Why files inside a volume could not be reached, sorted by whose fault it is.
 
+use crate::superblock::FileSystemKind;
 use keyway_error::{explain, explain_io};
 use keyway_store::StoreError;
 use keyway_store::size::words;
@@ -115,6 +116,8 @@ pub enum FilesError {
         most: u64,
         /// Bytes that were to be written.
         wanted: u64,
+        /// The file system gets larger with its volume.
+        grows: bool,
     },
     /// A file that is larger than this kind of file system can have one.
     #[error("no file in FAT has 4 GiB or more, and {} are to be written", words(*wanted))]
@@ -257,7 +260,8 @@ explain! { FilesError, through Store {
     Self::OtherKind(path) => [Exists State, ChooseAnotherName; path],
     Self::IsTheVolume(path) => [Exists State, OtherPath; path],
     Self::IsOpen(path) => [InUse InUse, OtherPath; path],
-    Self::LargerThanAll { .. } => [NoSpace State, PutLessOrLargerVolume],
+    Self::LargerThanAll { grows: true, .. } => [NoSpace State, PutLessOrLargerVolume],
+    Self::LargerThanAll { grows: false, .. } => [NoSpace State, PutLessOrNewVolume],
     Self::LargerThanFatHas { .. } => [NoSpace State, SplitOrExFat],
     Self::NoRoomHere { folder, .. } | Self::NoRoomHereForFiles { folder, .. } => [NoSpace State, FreeSpace; folder],
     Self::NoRoomForBoth { .. } => [NoSpace State, RemoveOldFirst],
@@ -270,8 +274,12 @@ explain! { FilesError, through Store {
 
 impl FilesError {
     /// That there is no room for so many bytes: now, or at all.
-    pub(crate) fn no_room(free: u64, wanted: u64, most: u64) -> Self {
-        if wanted > most { Self::LargerThanAll { most, wanted } } else { Self::NoRoom { free, wanted } }
+    pub(crate) fn no_room(kind: FileSystemKind, free: u64, wanted: u64, most: u64) -> Self {
+        match wanted > most {
+            // The same tools make them smaller and larger.
+            true => Self::LargerThanAll { most, wanted, grows: kind.can_shrink() },
+            false => Self::NoRoom { free, wanted },
+        }
     }
 
     /// What checks an NTFS: Windows.

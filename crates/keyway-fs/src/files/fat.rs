@@ -5,6 +5,7 @@ use super::error::FilesError;
 use super::names::folded;
 use super::window::Window;
 use crate::calendar::{civil, parts};
+use crate::superblock::FileSystemKind;
 use fatfs::{Date, DateTime, FsOptions, ReadWriteSeek, Time};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -284,7 +285,7 @@ pub(crate) fn must_fit(window: Window, entries: &[NewEntry<'_>]) -> Result<(), F
     // The folder that all goes to may grow, too.
     if wanted.saturating_add(cluster) > free {
         let all = u64::from(stats.total_clusters()) * cluster;
-        return Err(FilesError::no_room(free.saturating_sub(cluster), wanted, all));
+        return Err(FilesError::no_room(FileSystemKind::Fat, free.saturating_sub(cluster), wanted, all));
     }
     Ok(())
 }

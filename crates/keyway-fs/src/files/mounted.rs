@@ -140,7 +140,7 @@ impl MountedFiles {
         let kept = if self.kind == FileSystemKind::Ext { (about.f_blocks / 50).min(EXT_KEPT) } else { 0 };
         let free = free.saturating_sub(kept).saturating_mul(unit);
         if wanted > free {
-            return Err(FilesError::no_room(free, wanted, about.f_blocks.saturating_mul(unit)));
+            return Err(FilesError::no_room(self.kind, free, wanted, about.f_blocks.saturating_mul(unit)));
         }
         if about.f_files > 0 && count > about.f_ffree {
             return Err(FilesError::NoRoomForFiles { free: about.f_ffree, wanted: count });

@@ -152,7 +152,10 @@ fn what_stands_against_them_is_found_before_the_first() {
     let there = check(Ext, "/Folder/File", Some(1), false).expect_err("it is there");
     assert_eq!(there.to_string(), "/Folder/File exists already");
     assert!(matches!(check(Ext, "/", None, true), Err(FilesError::IsAFolder(_))));
-    assert!(matches!(check(Ext, "/x", Some(u64::MAX), false), Err(FilesError::LargerThanAll { .. })));
+    assert!(matches!(
+        check(Ext, "/x", Some(u64::MAX), false),
+        Err(FilesError::LargerThanAll { grows: true, .. })
+    ));
     for (path, len, replace) in
         [("/Folder/File", Some(1), true), ("/Folder", None, false), ("/folder/x", None, false)]
     {

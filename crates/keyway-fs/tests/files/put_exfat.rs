@@ -244,7 +244,7 @@ fn what_can_not_be_put_leaves_nothing_behind() {
     for name in ["/a?b", "/a:b", "/ends.", "/ends "] {
         assert!(matches!(refused(name, 1, false), FilesError::BadName(_)), "{name}");
     }
-    assert!(matches!(refused("/large", 9 << 20, false), FilesError::LargerThanAll { .. }));
+    assert!(matches!(refused("/large", 9 << 20, false), FilesError::LargerThanAll { grows: false, .. }));
     assert!(fs::read(&image).unwrap() == before, "a refusal changed the volume");
     // One byte less than was promised; what was put before stays.
     let mut files = Files::open(device(&image, Access::ReadWrite), Some("exfat")).unwrap();

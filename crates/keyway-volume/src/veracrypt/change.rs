@@ -35,7 +35,8 @@ use super::header::Header;
 use super::header_location::HeaderLocation;
 use super::params::{Derivation, Format, HashName};
 use super::sealed::SealedHeader;
-use super::unlock::{OpenedHeader, UnlockRequest, Unlocked, unlock};
+use super::search_pace::KeyWatch;
+use super::unlock::{OpenedHeader, UnlockRequest, Unlocked, opens_one, unlock};
 use crate::progress::NEVER;
 use crate::{ReadBack, Secrets, VolumeError};
 use keyway_secret::SecretBytes;
@@ -89,29 +90,26 @@ pub fn change_opened(
     };
     let password = new.header_password(format)?;
     let hash = hash.unwrap_or(opened.hash);
-    refuse_other_volumes_secret(store, opened, new, hash)?;
+    refuse_other_volumes_secret(store, opened, new, request.watch)?;
     let seal = Seal { password: &password, format, hash, derivation, suite: opened.suite, stop: &NEVER };
     let places = places_to_write(opened, store.size())?;
     rewrite(store, &opened.header, &seal, &places)?;
     Ok(Changed { hidden: opened.place.is_hidden(), hash, copies: places.len() })
 }
 
-/// An outer and a hidden volume with the same secret: one of them would never open again. Found
-/// where both use the same key derivation; to look through all of them would take minutes.
+/// An outer and a hidden volume with the same secret: one of them would never open again unless its hash is named, and with it
+/// would show that there are two. The other's header in front is tried with every hash that it may have.
 fn refuse_other_volumes_secret(
     store: &dyn Store,
     opened: &OpenedHeader,
     new: &Secrets,
-    hash: HashName,
+    watch: &dyn KeyWatch,
 ) -> Result<(), ChangeError> {
     let format = Some(opened.header.format);
-    let request = UnlockRequest { format, hash: Some(hash), ..UnlockRequest::new(new) };
-    match unlock(store, &request) {
-        Ok(other) if other.opened().place.is_hidden() != opened.place.is_hidden() => {
-            Err(CreateError::SameSecret.into())
-        }
-        // It opens nothing yet, or the same volume.
-        _ => Ok(()),
+    let request = UnlockRequest { format, watch, ..UnlockRequest::new(new) };
+    match opens_one(store, &request, !opened.place.is_hidden())? {
+        true => Err(CreateError::SameSecret.into()),
+        false => Ok(()),
     }
 }
 

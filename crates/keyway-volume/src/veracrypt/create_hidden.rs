@@ -13,7 +13,7 @@ use super::outer_files::{self, Files};
 use super::params::{Format, HashName};
 use super::random::Noise;
 use super::search_pace::KeyWatch;
-use super::unlock::{UnlockRequest, Unlocked, opens_hidden, unlock};
+use super::unlock::{UnlockRequest, Unlocked, opens_one, unlock};
 use crate::{Progress, Secrets};
 use keyway_store::Store;
 use std::ops::Range;
@@ -221,7 +221,7 @@ pub fn refuse_hidden_there(
     watch: &dyn KeyWatch,
 ) -> Result<(), CreateError> {
     let request = UnlockRequest { watch, ..UnlockRequest::new(secret) };
-    if opens_hidden(store, &request)? { Err(CreateError::HiddenThere) } else { Ok(()) }
+    if opens_one(store, &request, true)? { Err(CreateError::HiddenThere) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -205,7 +205,7 @@ fn hidden_range(
     let places = places(request, HeaderLocation::is_hidden);
     let hidden = match find(store, request, secrets, &places) {
         Err(VolumeError::WrongSecret { .. } | VolumeError::NotAVolume(_)) => {
-            return Err(VolumeError::WrongProtectionSecret);
+            return Err(VolumeError::WrongProtectionSecret { narrowed: narrowed(request) });
         }
         other => other?,
     };
@@ -213,9 +213,15 @@ fn hidden_range(
     hidden.area.guard_in(&outer.area).map_err(damaged)
 }
 
-/// Whether a hidden volume opens by that secret, by its header in front: the copy at the end would take as long again.
-pub(super) fn opens_hidden(store: &dyn Store, request: &UnlockRequest<'_>) -> Result<bool, VolumeError> {
-    let places = places(request, |place| place.is_hidden() && !place.is_backup());
+/// Whether a hidden volume, or one that is not, opens by that secret, by its header in front: the copy at the end would take as
+/// long again.
+pub(super) fn opens_one(
+    store: &dyn Store,
+    request: &UnlockRequest<'_>,
+    hidden: bool,
+) -> Result<bool, VolumeError> {
+    let is_it = |place: HeaderLocation| place.is_hidden() == hidden && !place.is_backup();
+    let places = places(request, is_it);
     match find(store, request, request.secrets, &places) {
         // What decrypts is there, whatever is wrong with it.
         Ok(_) | Err(VolumeError::DamagedHeader { .. }) => Ok(true),

@@ -8,6 +8,7 @@
 mod bitlocker;
 mod created;
 mod in_words;
+mod outer;
 mod place;
 mod plan;
 mod planning;

@@ -166,7 +166,7 @@ impl CreatePlan {
                     // Nobody thinks of a new password before the old one has opened it, and there is room for what it is for.
                     let arguments = UnlockArguments { hash: options.outer_hash, ..UnlockArguments::new() };
                     let opened = OpenOptions::new().arguments(arguments).progress(progress);
-                    let opened = opened.open_with(path, outer)?;
+                    let opened = opened.open_with(path, outer).map_err(Error::of_outer)?;
                     if let Info::VeraCrypt(info) = opened.info {
                         // Nobody waits for the search a second time.
                         options.outer_hash = Some(info.hash);

@@ -103,7 +103,8 @@ impl VeraCryptOptions {
             self.over_files,
             &by_steps(progress),
         );
-        self.finish(path, target, created.map_err(about(path))?, progress)
+        let created = created.map_err(|e| about(path)(e).of_outer())?;
+        self.finish(path, target, created, progress)
     }
 
     fn new_volume<'a>(&self, secrets: &'a VeraCryptSecret) -> NewVolume<'a> {

@@ -3,11 +3,24 @@
 
 use super::{Favourite, FavouriteError, all, at_boot, credential, to_forget};
 use crate::error::{Error, Misuse};
+use crate::medium;
 use crate::session::may_be_made;
+use crate::under_way::{Found, resume_with, running};
+use keyway_attach::path_text::value as in_json;
 use serde_json::{Value, json};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+/// That nothing opens it as it is, if a conversion of it has not come to its end.
+fn half_converted(volume: &Path) -> Option<Value> {
+    let half = Found::half_converted(&medium::look(volume).ok()?).ok()??;
+    let now = running(volume).is_ok_and(|running| running.is_some());
+    let resume = (!now).then(|| resume_with(volume, None));
+    Some(
+        json!({"what": "half-converted", "path": in_json(volume), "conversion": half.kind().name(), "resume": resume}),
+    )
+}
 
 /// The options that name files which open a volume.
 const FILES: [&str; 7] = [
@@ -21,6 +34,8 @@ const FILES: [&str; 7] = [
 ];
 /// Several of these stand in one word.
 const KEYFILES: [&str; 2] = ["--keyfile", "--protect-keyfile"];
+/// Where systemd looks for generators (systemd.generator(7)), below the root.
+const GENERATORS: [&str; 4] = ["run/systemd", "etc/systemd", "usr/local/lib/systemd", "usr/lib/systemd"];
 /// The user that opens it when the machine starts.
 const ROOT: u32 = 0;
 
@@ -66,7 +81,10 @@ impl Favourite {
         let at_boot = || to_forget(&self.name, true).is_ok_and(|kept| kept.at_boot);
         let stays = self.for_all && !self.at_boot && at_boot();
         let whole = Self { at_boot: self.at_boot || stays, ..self.clone() };
-        whole.may_come_up().map(|()| whole.told())
+        whole.may_come_up()?;
+        let mut told = whole.told();
+        told.extend(whole.without_generator(Path::new("/")));
+        Ok(told)
     }
 
     fn told(&self) -> Vec<Value> {
@@ -87,7 +105,21 @@ impl Favourite {
             let name = credential::named(value)?.ok().filter(|_| self.at_boot)?.name;
             is_without(name).then(|| json!({ "what": "credential", "path": name, "option": option }))
         });
-        missing.into_iter().chain(folder).chain(files).chain(credentials).collect()
+        missing
+            .into_iter()
+            .chain(half_converted(volume))
+            .chain(folder)
+            .chain(files)
+            .chain(credentials)
+            .collect()
+    }
+
+    /// That systemd, whose files are below this folder, never hears of it: a program that was built, or installed without the
+    /// package, has no generator there.
+    fn without_generator(&self, root: &Path) -> Option<Value> {
+        let is_there = |folder: &str| root.join(folder).join("system-generators/keyway-generator").exists();
+        let missing = self.at_boot && !GENERATORS.iter().any(|folder| is_there(folder));
+        missing.then(|| json!({ "what": "generator", "path": self.volume }))
     }
 
     /// Whether a place is in the folder of another one, which is opened before.
@@ -168,6 +200,9 @@ mod tests {
         one.mountpoint = Some("/nowhere/at/all".to_owned());
         let what = |one: &Favourite| -> Vec<Value> {
             let doubts = one.doubts().expect("it may be kept");
+            // Of what this machine has installed, the next test.
+            let doubts: Vec<_> =
+                doubts.into_iter().filter(|doubt| doubt.get("what") != Some(&json!("generator"))).collect();
             doubts.iter().map(|doubt| doubt.get("what").cloned().unwrap_or_default()).collect()
         };
         assert_eq!(what(&one), ["file"], "a folder is looked for when it is opened");
@@ -181,5 +216,20 @@ mod tests {
         one.mountpoint = None;
         one.options = vec!["--foreground".to_owned()];
         assert!(matches!(one.may_come_up(), Err(Error::Favourite(FavouriteError::NotAtBoot(_)))));
+    }
+
+    #[test]
+    fn a_machine_whose_systemd_never_hears_of_it_is_told() {
+        let root = tempfile::tempdir().expect("a folder");
+        let mut one = Favourite::new("v", Path::new("/v.hc")).expect("a name");
+        assert_eq!(one.without_generator(root.path()), None, "nothing is to come up");
+        one.at_boot = true;
+        let told = one.without_generator(root.path()).expect("told");
+        assert_eq!(told.get("what"), Some(&json!("generator")));
+        let folder = root.path().join("usr/lib/systemd/system-generators");
+        std::fs::create_dir_all(&folder).expect("made");
+        assert!(one.without_generator(root.path()).is_some(), "those of others are none of ours");
+        std::fs::write(folder.join("keyway-generator"), "#!/bin/sh\n").expect("written");
+        assert_eq!(one.without_generator(root.path()), None);
     }
 }

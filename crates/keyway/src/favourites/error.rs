@@ -21,6 +21,8 @@ pub enum FavouriteError {
         name: String,
         /// It was looked for among those of the machine.
         for_all: bool,
+        /// The others have one of that name: the user's own, or the machine's.
+        elsewhere: bool,
     },
     /// What no service could open when the machine starts.
     #[error("it can't be opened when the machine starts: {0}")]
@@ -49,6 +51,8 @@ pub enum FavouriteError {
 explain! { FavouriteError {
     Self::Name(_) => [Usage Request, NameFavourite],
     Self::Exists(_) => [Exists State, ReplaceFavourite],
+    Self::Unknown { name, for_all: false, elsewhere: true } => [NotFound State, ForgetForAll { name: name.clone() }],
+    Self::Unknown { name, for_all: true, elsewhere: true } => [NotFound State, ForgetOwn { name: name.clone() }],
     Self::Unknown { .. } => [NotFound State, ListFavourites],
     Self::NotAtBoot(_) => [Usage Request, WithoutAtBoot],
     Self::NotText(path) => [Unsupported Request, RenameToText; path],

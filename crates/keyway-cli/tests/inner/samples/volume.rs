@@ -88,7 +88,8 @@ pub(super) fn veracrypt() -> Vec<Failure> {
             narrowed: vec![],
             has_metadata: true
         },
-        E::WrongProtectionSecret,
+        E::WrongProtectionSecret { narrowed: Vec::new() },
+        E::WrongProtectionSecret { narrowed: vec!["hash"] },
         E::IsHidden,
         E::NoSecret,
         E::PasswordTooLong { bytes: 200, limit: 128 },

@@ -21,6 +21,7 @@ use super::pending::{SECTOR, Step};
 use super::window::Window;
 use crate::exfat::{Boot, ENTRY, FILE, LARGEST_FOLDER};
 use crate::fields::number;
+use crate::superblock::FileSystemKind;
 use clusters::{Clusters, FIRST, Piece, piece};
 use entries::{Body, Entries};
 use folder::{BITMAP, CAPITALS, Folder, IN_USE, Known, Scan, is_last};
@@ -149,7 +150,7 @@ impl Writer {
     fn no_room(&self, clusters: u64) -> FilesError {
         let bytes = |clusters: u64| clusters.saturating_mul(self.boot.cluster);
         let [free, all] = [self.clusters.free(), self.boot.clusters].map(|clusters| bytes(clusters.into()));
-        FilesError::no_room(free, bytes(clusters), all)
+        FilesError::no_room(FileSystemKind::ExFat, free, bytes(clusters), all)
     }
 
     /// Writes `len` bytes to free clusters, for a new file or in place of one. What was begun and failed is given back.
