@@ -214,9 +214,10 @@ fn filled(advice: &str, words: &[OsString]) -> String {
         .map_or_else(|| advice.to_owned(), |it| naming(advice, &it, partition.as_deref(), &options))
 }
 
-/// The volume or device that this command line names, or `create` makes.
+/// The volume or device that this command line names; what `create` makes is one where it is there already.
 pub(crate) fn volume_of(words: &[OsString]) -> Option<OsString> {
-    ["volume", "device", "path"].into_iter().find_map(|id| given_as(id, words))
+    let named = ["volume", "device"].into_iter().find_map(|id| given_as(id, words));
+    named.or_else(|| given_as("path", words).filter(|path| Path::new(path).exists()))
 }
 
 fn given_as(id: &str, words: &[OsString]) -> Option<OsString> {
