@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// How long others (udev looks at every device that changes) may keep a device after it was
 /// detached.
-const PATIENCE: Duration = Duration::from_secs(3);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// How long a program that only looks at a device (udev, blkid, a list of loop devices) has it open
 /// at most: whoever has it longer uses it.

@@ -15,7 +15,7 @@ mod threads;
 pub(crate) mod transport;
 mod volume_file;
 
-use crate::loopdev::{GLANCE, LOOK};
+use crate::loopdev::{LOOK, PATIENCE};
 use crate::retry::retry;
 use crate::{AttachError, Stop, User, loopdev};
 use keyway_engine::Device;
@@ -168,9 +168,10 @@ pub(crate) fn release(at: &Path, what: &Path) -> Result<(), AttachError> {
         return Err(AttachError::busy_so(&other, "something else is mounted there", users));
     }
     let refused = |e: &AttachError| matches!(e, AttachError::Io { source, .. } if source.kind() == io::ErrorKind::ResourceBusy);
-    // A loop device that was detached lets go of its file a moment later: nobody has it, and it is busy all the same.
+    // A loop device that was detached lets go of its file a moment later, on a busy machine a long one: nobody has it, and it is
+    // busy all the same.
     let passes = |e: &AttachError| refused(e) && User::of_mount(at).is_empty();
-    retry(GLANCE, LOOK, passes, || disconnect(at, false)).map_err(|e| match refused(&e) {
+    retry(PATIENCE, LOOK, passes, || disconnect(at, false)).map_err(|e| match refused(&e) {
         true => AttachError::busy(what, User::of_mount(at)),
         false => e,
     })
