@@ -333,6 +333,25 @@ fn volumes_of_windows_get_larger() {
     }
 }
 
+/// FAT and exFAT stay as they are, and no other tool is promised.
+#[test]
+fn what_nothing_makes_larger_is_told_before_and_after() {
+    for (filesystem, name, mkfs) in [("fat", "FAT", "mkfs.fat"), ("exfat", "exFAT", "mkfs.exfat")] {
+        if require_tool(mkfs).is_none() {
+            continue;
+        }
+        let cli = Cli::new();
+        cli.keyway.secret("pw", PASSWORD);
+        cli.ends(0, &format!("create @v --size 16M --quick --filesystem {filesystem} {SECRET}"));
+        let planned = cli.json(0, &format!("resize @v --size 24M --dry-run {SECRET}"));
+        let warned = planned["plan"]["warnings"][0].as_str().unwrap_or_default();
+        assert!(warned.contains(&format!("nothing makes the {name} file system inside larger")), "{planned}");
+        let done = cli.ends(0, &format!("resize @v --size 24M {SECRET}"));
+        let told = String::from_utf8(done.stdout).expect("text");
+        assert!(told.contains("nothing here makes it larger") && !told.contains("its own tool"), "{told}");
+    }
+}
+
 /// Without FUSE nothing could make the file system larger: that is said before anything is changed.
 #[test]
 fn what_can_not_follow_is_told_before() {

@@ -208,6 +208,11 @@ impl FileSystemKind {
         matches!(self, Self::Ext | Self::Ntfs)
     }
 
+    /// Whether anything makes it larger where it is: its tools while it is not mounted, or others while it is.
+    pub const fn can_grow(self) -> bool {
+        self.can_shrink() || matches!(self, Self::Xfs | Self::Btrfs | Self::F2fs)
+    }
+
     /// What checks it.
     const fn checker(self) -> Option<Checker> {
         Some(match self {

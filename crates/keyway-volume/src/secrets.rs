@@ -40,15 +40,16 @@ impl From<SecretBytes> for Secrets {
 
 impl Secrets {
     /// The same without files: what is in the keyfiles is in the password already, so that a search for the key opens nothing.
+    /// `None` where there are no files to begin with.
     ///
     /// # Errors
     /// The password is too long for the format, or a keyfile can't be used.
-    pub fn with_files_read(&self, format: Option<Format>) -> Result<Self, VolumeError> {
-        let password = match self.keyfiles.is_empty() {
-            true => SecretBytes::copy_of(&self.password),
-            false => self.header_password(format.unwrap_or(Format::VeraCrypt))?,
-        };
-        Ok(Self { password, keyfiles: Vec::new(), pim: self.pim })
+    pub fn with_files_read(&self, format: Option<Format>) -> Result<Option<Self>, VolumeError> {
+        if self.keyfiles.is_empty() {
+            return Ok(None);
+        }
+        let password = self.header_password(format.unwrap_or(Format::VeraCrypt))?;
+        Ok(Some(Self { password, keyfiles: Vec::new(), pim: self.pim }))
     }
 
     /// The bytes that go into the key derivation: the password, with the keyfiles mixed in.
@@ -234,7 +235,7 @@ mod tests {
             std::fs::write(&key, b"a keyfile").expect("write");
             let with = secrets(password, vec![key.clone()]);
             let expected = with.header_password(Format::VeraCrypt).expect("mixes");
-            let read = with.with_files_read(None).expect("reads");
+            let read = with.with_files_read(None).expect("reads").expect("it has a file");
             std::fs::remove_file(&key).expect("removed");
             assert!(read.header_password(Format::VeraCrypt).expect("no file").same_as(&expected));
             let old = read.header_password(Format::TrueCrypt);
@@ -242,8 +243,7 @@ mod tests {
             let gone = with.with_files_read(None);
             assert!(matches!(gone, Err(VolumeError::Keyfile { fault: KeyfileFault::Unreadable(_), .. })));
         }
-        let alone = secrets(b"pw", vec![]).with_files_read(None).expect("nothing to read");
-        assert!(alone.password.same_as(b"pw"));
+        assert!(secrets(b"pw", vec![]).with_files_read(None).expect("nothing to read").is_none());
         let long = secrets(&[b'x'; 65], vec![key]).with_files_read(Some(Format::TrueCrypt));
         assert!(matches!(long, Err(VolumeError::PasswordTooLong { bytes: 65, limit: 64 })));
     }

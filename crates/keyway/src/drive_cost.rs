@@ -189,7 +189,8 @@ fn took_longer(planned: Duration, took: Duration) -> Option<String> {
     (took > LATE * planned).then(|| {
         let (took, planned) = (duration(took.as_secs()), duration(planned.as_secs()));
         format!(
-            "It took {took} in the place of {planned}: the machine or the drive was busy, and what is told is less sure than it could be."
+            "It took {took}, where {planned} were planned: the machine or the drive was busy, and what is told is less sure \
+             than it could be."
         )
     })
 }
@@ -252,6 +253,6 @@ mod tests {
         assert_eq!(took(12), None);
         assert_eq!(took(24), None);
         let told = took(150).expect("told");
-        assert!(told.starts_with("It took ") && told.contains("in the place of 12 s"), "{told}");
+        assert!(told.starts_with("It took ") && told.contains("where 12 s"), "{told}");
     }
 }

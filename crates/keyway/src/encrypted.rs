@@ -6,7 +6,7 @@ use crate::disk::{self, Disk};
 use crate::drive::{self, DriveContents, LockState};
 use crate::error::Error;
 use crate::told::table;
-use crate::under_way::{Found, resume_with, running};
+use crate::under_way::Found;
 use crate::unlock::UnlockArguments;
 use keyway_engine::Access;
 use keyway_fs::Container;
@@ -204,11 +204,7 @@ fn looked_at(path: &Path) -> EncryptedDevice {
     };
     let unread =
         |_| EncryptedDevice::new(path, EncryptedWith::Unread, "it can't be read: locked, asleep or damaged");
-    let mut found = on_store(path, &store).unwrap_or_else(unread);
-    if found.with == EncryptedWith::HalfConverted {
-        let goes_on = format!("; `{}` goes on with it", resume_with(path, None));
-        found.words += if running(path).is_ok_and(|now| now.is_some()) { ", just now" } else { &goes_on };
-    }
+    let found = on_store(path, &store).unwrap_or_else(unread);
     EncryptedDevice { size_bytes: Some(store.size()), ..found }
 }
 
@@ -218,7 +214,10 @@ fn on_store(path: &Path, store: &dyn Store) -> Result<EncryptedDevice, Error> {
         DriveContents::on(store).map_or_else(|| otherwise.to_owned(), |contents| contents.to_string())
     };
     if let Ok(Some(half)) = Found::half_converted(store) {
-        let words = format!("half converted: its {} has not come to its end", half.kind().name());
+        let now = half
+            .resumable(path)
+            .map_or(", just now".to_owned(), |resume| format!("; `{resume}` goes on with it"));
+        let words = format!("half converted: its {} has not come to its end{now}", half.kind().name());
         return Ok(EncryptedDevice::new(path, With::HalfConverted, words));
     }
     let plain = |words: String| (With::Nothing, words);

@@ -250,13 +250,14 @@ impl<'a> OpenOptions<'a> {
         keys_too: bool,
     ) -> Result<(Opened, Vec<LayerSecrets>), Error> {
         let format = self.arguments.veracrypt_format();
-        let protect = self.protect.map(|secret| secret.with_files_read(format)).transpose()?;
-        let options = OpenOptions { protect: protect.as_ref(), ..self.clone() };
+        let protect = self.protect.map(|secret| secret.with_files_read(format)).transpose()?.flatten();
+        let options = OpenOptions { protect: protect.as_ref().or(self.protect), ..self.clone() };
         match key {
             KeyRef::VeraCrypt(secret) => {
                 let read = secret.with_files_read(format)?;
                 sandbox.enter()?;
-                let unlocked = options.unlock_store(store, KeyRef::VeraCrypt(&read), drive, keys_too);
+                let key = KeyRef::VeraCrypt(read.as_ref().unwrap_or(secret));
+                let unlocked = options.unlock_store(store, key, drive, keys_too);
                 unlocked.map_err(|error| told_of_looks(error, secret))
             }
             KeyRef::BitLocker(_) => {

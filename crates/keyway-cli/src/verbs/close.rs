@@ -37,7 +37,11 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let failed = done.failed.into_iter().map(Failure::from);
     failures.extend(failed.filter(|failure| !(args.if_open && failure.kind == Kind::NotOpen)));
     let closed = done.closed;
+    let told = |what: &str, of: &session::ClosedVolume| said(what, &facts(of, Value::Null));
+    let hit = closed.iter().filter(|closed| closed.guard_hit).map(|closed| told("close guarded", closed));
+    let mut hit = hit.collect::<Vec<_>>();
     if let Some(last) = failures.pop() {
+        hit.iter().for_each(|message| out.warn(message));
         for closed in &closed {
             out.warn(&format!("{} was closed, but not everything was", shown(&closed.volume)));
         }
@@ -47,15 +51,13 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         let closed = args.exit_code && last.kind == Kind::NotOpen;
         return Err(if closed { Failure { exit: Exit::NotOpen, ..last } } else { last });
     }
-    let told = |what: &str, of: &session::ClosedVolume| said(what, &facts(of, Value::Null));
     closed.iter().filter(|closed| closed.killed).for_each(|closed| out.warn(&told("close killed", closed)));
     let lines = || match closed.as_slice() {
         [] => "Nothing was open.".to_owned(),
         all => all.iter().map(|c| format!("{} is closed.", shown(&c.volume))).collect::<Vec<_>>().join("\n"),
     };
-    let mut hit = closed.iter().filter(|closed| closed.guard_hit).map(|closed| told("close guarded", closed));
-    if let Some(message) = hit.next() {
-        hit.for_each(|message| out.warn(&message));
+    if let Some(message) = hit.pop() {
+        hit.iter().for_each(|message| out.warn(message));
         out.say(&lines())?;
         let lost = Failure::explained(&session::SessionError::HiddenHit);
         return Err(Failure { message, ..lost }.with(json!({"closed": closed})));

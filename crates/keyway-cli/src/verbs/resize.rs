@@ -70,7 +70,8 @@ fn question(plan: &ResizePlan<'_>) -> Option<String> {
 fn words(done: &Resized) -> String {
     let facts = facts(
         done,
-        json!({"unused_room": done.unused_room, "frees_device": done.frees_device, "same": done.data_bytes == done.data_bytes_before}),
+        json!({"unused_room": done.unused_room, "frees_device": done.frees_device, "same": done.data_bytes == done.data_bytes_before,
+            "can_grow": done.filesystem.is_some_and(|kind| kind.can_grow())}),
     );
     ["done", "has", "rest"].map(|part| said(&format!("resize {part}"), &facts)).concat()
 }

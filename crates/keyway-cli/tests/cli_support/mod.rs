@@ -1,12 +1,14 @@
 //! What the tests of the command line share: a folder, the program, its answers.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub(crate) mod image;
 pub(crate) mod in_use;
 pub(crate) mod interrupted;
 pub(crate) mod nobody;
 pub(crate) mod transcript;
 mod typed;
 pub(crate) mod virtual_drive;
+pub(crate) mod with_files;
 
 use keyway_testkit::{Keyway, require_tool};
 use serde_json::Value;

@@ -116,7 +116,7 @@ pub enum FilesError {
         most: u64,
         /// Bytes that were to be written.
         wanted: u64,
-        /// The file system gets larger with its volume.
+        /// The file system can get larger in a larger volume.
         grows: bool,
     },
     /// A file that is larger than this kind of file system can have one.
@@ -276,8 +276,7 @@ impl FilesError {
     /// That there is no room for so many bytes: now, or at all.
     pub(crate) fn no_room(kind: FileSystemKind, free: u64, wanted: u64, most: u64) -> Self {
         match wanted > most {
-            // The same tools make them smaller and larger.
-            true => Self::LargerThanAll { most, wanted, grows: kind.can_shrink() },
+            true => Self::LargerThanAll { most, wanted, grows: kind.can_grow() },
             false => Self::NoRoom { free, wanted },
         }
     }

@@ -90,7 +90,7 @@ pub fn change_opened(
     };
     let password = new.header_password(format)?;
     let hash = hash.unwrap_or(opened.hash);
-    refuse_other_volumes_secret(store, opened, new, request.watch)?;
+    refuse_other_volumes_secret(store, opened, new, hash, request.watch)?;
     let seal = Seal { password: &password, format, hash, derivation, suite: opened.suite, stop: &NEVER };
     let places = places_to_write(opened, store.size())?;
     rewrite(store, &opened.header, &seal, &places)?;
@@ -98,16 +98,20 @@ pub fn change_opened(
 }
 
 /// An outer and a hidden volume with the same secret: one of them would never open again unless its hash is named, and with it
-/// would show that there are two. The other's header in front is tried with every hash that it may have.
+/// would show that there are two. The other's header in front is tried with every hash that it may have, the copy at the end, which
+/// would take as long again, with the new one's.
 fn refuse_other_volumes_secret(
     store: &dyn Store,
     opened: &OpenedHeader,
     new: &Secrets,
+    hash: HashName,
     watch: &dyn KeyWatch,
 ) -> Result<(), ChangeError> {
-    let format = Some(opened.header.format);
-    let request = UnlockRequest { format, watch, ..UnlockRequest::new(new) };
-    match opens_one(store, &request, !opened.place.is_hidden())? {
+    let every = UnlockRequest { format: Some(opened.header.format), watch, ..UnlockRequest::new(new) };
+    let same = UnlockRequest { hash: Some(hash), ..every };
+    let other = |place: HeaderLocation| place.is_hidden() != opened.place.is_hidden();
+    let in_front = opens_one(store, &every, |place| other(place) && !place.is_backup())?;
+    match in_front || opens_one(store, &same, |place| other(place) && place.is_backup())? {
         true => Err(CreateError::SameSecret.into()),
         false => Ok(()),
     }

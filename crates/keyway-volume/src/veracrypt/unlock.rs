@@ -213,14 +213,12 @@ fn hidden_range(
     hidden.area.guard_in(&outer.area).map_err(damaged)
 }
 
-/// Whether a hidden volume, or one that is not, opens by that secret, by its header in front: the copy at the end would take as
-/// long again.
+/// Whether something opens by that secret, by one of the headers that `is_it` picks.
 pub(super) fn opens_one(
     store: &dyn Store,
     request: &UnlockRequest<'_>,
-    hidden: bool,
+    is_it: impl Fn(HeaderLocation) -> bool,
 ) -> Result<bool, VolumeError> {
-    let is_it = |place: HeaderLocation| place.is_hidden() == hidden && !place.is_backup();
     let places = places(request, is_it);
     match find(store, request, request.secrets, &places) {
         // What decrypts is there, whatever is wrong with it.

@@ -5,22 +5,12 @@ use super::{Favourite, FavouriteError, all, at_boot, credential, to_forget};
 use crate::error::{Error, Misuse};
 use crate::medium;
 use crate::session::may_be_made;
-use crate::under_way::{Found, resume_with, running};
+use crate::under_way::Found;
 use keyway_attach::path_text::value as in_json;
 use serde_json::{Value, json};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-/// That nothing opens it as it is, if a conversion of it has not come to its end.
-fn half_converted(volume: &Path) -> Option<Value> {
-    let half = Found::half_converted(&medium::look(volume).ok()?).ok()??;
-    let now = running(volume).is_ok_and(|running| running.is_some());
-    let resume = (!now).then(|| resume_with(volume, None));
-    Some(
-        json!({"what": "half-converted", "path": in_json(volume), "conversion": half.kind().name(), "resume": resume}),
-    )
-}
 
 /// The options that name files which open a volume.
 const FILES: [&str; 7] = [
@@ -165,6 +155,15 @@ fn is_reached(path: &Path) -> bool {
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let is_passed = |about: Metadata| about.uid() != ROOT || about.mode() & 0o011 != 0;
     whole.ancestors().skip(1).all(|folder| folder.metadata().is_ok_and(is_passed))
+}
+
+/// That nothing opens it as it is, if a conversion of it has not come to its end.
+fn half_converted(volume: &Path) -> Option<Value> {
+    let half = Found::half_converted(&medium::look(volume).ok()?).ok()??;
+    let (conversion, resume) = (half.kind().name(), half.resumable(volume));
+    Some(
+        json!({"what": "half-converted", "path": in_json(volume), "conversion": conversion, "resume": resume}),
+    )
 }
 
 #[cfg(test)]

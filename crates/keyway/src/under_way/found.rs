@@ -118,6 +118,15 @@ impl Found {
         }
     }
 
+    /// What goes on with it, as it is typed; `None` while somebody is at work on it.
+    pub(crate) fn resumable(&self, path: &Path) -> Option<String> {
+        if running(path).is_ok_and(|now| now.is_some()) {
+            return None;
+        }
+        let journal = self.journal(path, None).ok().flatten();
+        Some(resume_with(path, journal.as_ref().map(JournalFile::path)))
+    }
+
     /// All that is said of it without a secret. Its journal is where `named` says, else beside the volume.
     ///
     /// # Errors

@@ -100,13 +100,20 @@ impl Record {
     /// [`AttachError::Busy`] while a process has the file open that a loop device of ours lies on: found out when that
     /// is unmounted, it would come when the device is gone already.
     fn refuse_while_file_is_open(&self) -> Result<(), AttachError> {
-        let (Some(at), Some(_)) = (&self.fuse, &self.device) else { return Ok(()) };
-        let free = || match User::of_mount(at) {
-            users if users.is_empty() => Ok(()),
-            users => Err(AttachError::busy(&at.join(fuse::FILE_NAME), users)),
+        let (Some(at), Some(file), Some(device)) = (&self.fuse, self.shown_file(), &self.device) else {
+            return Ok(());
         };
+        // Nobody's process has it open: the kernel does.
+        let ours = [Some(device), self.cache.as_ref()];
+        if let Some(other) = loopdev::devices_on(&file).iter().find(|other| !ours.contains(&Some(other))) {
+            return Err(AttachError::busy_so(
+                &file,
+                format_args!("{} is on it", other.display()),
+                Vec::new(),
+            ));
+        }
         // Who only looks at it has it no longer.
-        retry(GLANCE, LOOK, |_| true, free)
+        retry(GLANCE, LOOK, |_| true, || refuse_while_used(at, &file))
     }
 
     /// Does it; a recording's file comes of it, or nothing.
@@ -120,10 +127,7 @@ impl Record {
                 self.refuse_while_file_is_open().and_then(|()| match (&self.cache, &self.mountpoint) {
                     (Some(cache), _) => loopdev::refuse_while_open(cache),
                     // Somebody else has mounted it for us, and knows whether it is in use, but not by whom.
-                    (None, Some(at)) if self.device.is_none() => match User::of_mount(at) {
-                        users if users.is_empty() => Ok(()),
-                        users => Err(AttachError::busy(at, users)),
-                    },
+                    (None, Some(at)) if self.device.is_none() => refuse_while_used(at, at),
                     _ => Ok(()),
                 })
             }
@@ -169,6 +173,14 @@ impl Record {
             }
         };
         done.map(|()| None)
+    }
+}
+
+/// [`AttachError::Busy`], by the name of `what`, while a process is at work in what is mounted at `at`.
+fn refuse_while_used(at: &Path, what: &Path) -> Result<(), AttachError> {
+    match User::of_mount(at) {
+        users if users.is_empty() => Ok(()),
+        users => Err(AttachError::busy(what, users)),
     }
 }
 
