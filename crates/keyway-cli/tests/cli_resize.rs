@@ -344,7 +344,7 @@ fn what_nothing_makes_larger_is_told_before_and_after() {
         cli.keyway.secret("pw", PASSWORD);
         cli.ends(0, &format!("create @v --size 16M --quick --filesystem {filesystem} {SECRET}"));
         let planned = cli.json(0, &format!("resize @v --size 24M --dry-run {SECRET}"));
-        let warned = planned["plan"]["warnings"][0].as_str().unwrap_or_default();
+        let warned = planned["warnings"][0].as_str().unwrap_or_default();
         assert!(warned.contains(&format!("nothing makes the {name} file system inside larger")), "{planned}");
         let done = cli.ends(0, &format!("resize @v --size 24M {SECRET}"));
         let told = String::from_utf8(done.stdout).expect("text");
