@@ -22,12 +22,48 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 /// at most: whoever has it longer uses it.
 pub(crate) const GLANCE: Duration = Duration::from_secs(1);
 
+/// How many loop devices that offer no discards any more are passed over for one that may.
+const SPENT: usize = 64;
+
 /// How often it is looked again.
 pub(crate) const LOOK: Duration = Duration::from_millis(10);
 
 /// Puts a free loop device with sectors of `sector_bytes` on the file at `backing`.
 pub fn attach(backing: &Path, sector_bytes: u32, read_only: bool) -> Result<PathBuf, AttachError> {
     attach_open(&open(backing, read_only)?, backing, sector_bytes, read_only)
+}
+
+/// As [`attach`], on a device that offers discards, where there are such. A loop device whose file once refused a discard
+/// offers none for ever, whatever it is on next: such ones are held until another one is found.
+pub(crate) fn attach_for_discards(
+    backing: &Path,
+    sector_bytes: u32,
+    read_only: bool,
+) -> Result<PathBuf, AttachError> {
+    let mut spent = Vec::new();
+    let found = loop {
+        let device = match attach(backing, sector_bytes, read_only) {
+            Ok(device) => device,
+            Err(e) => break Err(e),
+        };
+        if spent.len() == SPENT || queue_limit(&device, "discard_max_bytes") != Some(0) {
+            break Ok(device);
+        }
+        spent.push(device);
+    };
+    if let Err(e) = spent.iter().try_for_each(|device| abandon(device)) {
+        if let Ok(device) = &found {
+            let _ = abandon(device);
+        }
+        return Err(e);
+    }
+    found
+}
+
+/// A number that the kernel tells of the block device's queue.
+fn queue_limit(device: &Path, name: &str) -> Option<u64> {
+    let path = Path::new("/sys/block").join(device.file_name()?).join("queue").join(name);
+    std::fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
 fn open(backing: &Path, read_only: bool) -> Result<File, AttachError> {
@@ -95,13 +131,10 @@ fn is_busy(error: &io::Error) -> bool {
 ///
 /// Nobody else has the device yet, and nobody gets it in the meantime.
 pub(crate) fn forgo_zeroing(device: &Path, sector_bytes: u32) -> bool {
-    // `blkid` claims a new device for a moment.
-    let Ok(open) = retry(GLANCE, LOOK, |_| true, || keyway_sys::claim_device(device)) else { return false };
+    // `blkid` claims a new device for a moment, on a busy machine a long one; nobody uses it yet.
+    let Ok(open) = retry(PATIENCE, LOOK, |_| true, || keyway_sys::claim_device(device)) else { return false };
     let asked = keyway_sys::zero_blocks(&open, 0, u64::from(sector_bytes));
-    let limit = |name| {
-        let path = Path::new("/sys/block").join(device.file_name()?).join("queue").join(name);
-        std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok()
-    };
+    let limit = |name| queue_limit(device, name);
     let (zeroing, discards) = (limit("write_zeroes_max_bytes"), limit("discard_max_bytes"));
     asked.is_ok() && zeroing == Some(0) && discards.is_some_and(|bytes| bytes > 0)
 }

@@ -9,7 +9,7 @@ use super::protocol::{
 use super::reader::MAX_STRING;
 use super::wire::{Wire, receive_all, send_all};
 use keyway_engine::Device;
-use std::io::IoSlice;
+use std::io::{self, IoSlice};
 
 /// Options a client may send before it must choose; real ones send fewer than ten.
 const MAX_OPTIONS: usize = 64;
@@ -58,7 +58,8 @@ pub(crate) fn greet(wire: &impl Wire) -> Result<ClientFlags, ConnectionError> {
     Ok(ClientFlags(flags))
 }
 
-/// Talks the client to the transmission phase, or to TLS.
+/// Talks the client to the transmission phase, or to TLS. `seat` gives it its place before it is told that it has one;
+/// where it says no, there is none.
 pub(crate) fn negotiate(
     wire: &impl Wire,
     device: &Device,
@@ -66,6 +67,7 @@ pub(crate) fn negotiate(
     flags: ClientFlags,
     security: Security,
     closing: impl Fn() -> bool,
+    seat: impl Fn() -> bool,
 ) -> Result<Outcome, ConnectionError> {
     let mut talk = Talk { wire, device, name, agreed: Agreed::default() };
     let mut buf = [0; MAX_OPTION];
@@ -107,6 +109,9 @@ pub(crate) fn negotiate(
                     // The specification leaves no other way to say so.
                     return Err(Violation::UnknownExport.into());
                 }
+                if !seat() {
+                    return Err(ConnectionError::from(io::Error::other("all places are taken")));
+                }
                 let reply = export_reply(device.size(), talk.flags());
                 let len = if flags.0 & FLAG_NO_ZEROES != 0 { 10 } else { reply.len() };
                 send_all(wire, &mut [IoSlice::new(reply.get(..len).unwrap_or(&reply))])?;
@@ -128,6 +133,10 @@ pub(crate) fn negotiate(
             }
             ClientOption::Info(query) => {
                 talk.describe(number, query)?;
+            }
+            // One that waits may ask again.
+            ClientOption::Go(query) if talk.is_ours(query.name) && !seat() => {
+                talk.reply(number, OptionReply::Policy, &[b"all places are taken"])?;
             }
             ClientOption::Go(query) => {
                 if talk.describe(number, query)? {

@@ -59,7 +59,7 @@ pub fn serve_client(
 ) -> Result<(), ConnectionError> {
     let never = || false;
     let flags = handshake::greet(wire)?;
-    match handshake::negotiate(wire, device, export, flags, Security::Plain, never)? {
+    match handshake::negotiate(wire, device, export, flags, Security::Plain, never, || true)? {
         Outcome::Agreed(agreed) => {
             let room = BufferPool::new(ROOM);
             let resources = Resources { device, room: &room, client: None, workers, closing: &never };

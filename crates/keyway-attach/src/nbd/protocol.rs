@@ -171,6 +171,7 @@ pub(crate) enum OptionReply {
     Info = 3,
     MetaContext = 4,
     Unsupported = (1 << 31) + 1,
+    Policy = (1 << 31) + 2,
     Invalid = (1 << 31) + 3,
     TlsRequired = (1 << 31) + 5,
     UnknownExport = (1 << 31) + 6,

@@ -14,7 +14,6 @@ use keyway_engine::Device;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{SocketFlags, accept_with};
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -226,31 +225,26 @@ impl Server {
         let closing = || stop.is_requested();
         let (name, workers) = (&self.options.export, self.options.workers.max(1));
         let socket = &client.socket;
-        let seated = || match self.places.seat(client, self.options.idle) {
-            true => Ok(()),
-            false => Err(ConnectionError::from(io::Error::other("all places are taken"))),
-        };
+        let seat = || self.places.seat(client, self.options.idle);
         let room = if client.is_own() { &self.own_room } else { &self.room };
         let resources = Resources { device, room, client: Some(client), workers, closing: &closing };
         let flags = handshake::greet(socket)?;
         let Some(certificates) = &self.options.tls else {
-            let outcome = handshake::negotiate(socket, device, name, flags, Security::Plain, closing)?;
+            let outcome = handshake::negotiate(socket, device, name, flags, Security::Plain, closing, seat)?;
             return match outcome {
-                Outcome::Agreed(agreed) => {
-                    seated().and_then(|()| transmission::serve(socket, agreed, resources))
-                }
+                Outcome::Agreed(agreed) => transmission::serve(socket, agreed, resources),
                 Outcome::StartTls | Outcome::Left => Ok(()),
             };
         };
-        let first = handshake::negotiate(socket, device, name, flags, Security::TlsFirst, closing)?;
+        let first = handshake::negotiate(socket, device, name, flags, Security::TlsFirst, closing, seat)?;
         if first != Outcome::StartTls {
             return Ok(());
         }
         let wire = TlsWire::accept(socket, certificates)?;
         client.prove();
-        let outcome = handshake::negotiate(&wire, device, name, flags, Security::Tls, closing)?;
+        let outcome = handshake::negotiate(&wire, device, name, flags, Security::Tls, closing, seat)?;
         let done = match outcome {
-            Outcome::Agreed(agreed) => seated().and_then(|()| transmission::serve(&wire, agreed, resources)),
+            Outcome::Agreed(agreed) => transmission::serve(&wire, agreed, resources),
             Outcome::StartTls | Outcome::Left => Ok(()),
         };
         if done.is_ok() {

@@ -33,6 +33,10 @@ pub(crate) const ENOTSUP: u32 = 95;
 pub(crate) const REP_ACK: u32 = 1;
 pub(crate) const REP_INFO: u32 = 3;
 pub(crate) const REP_META_CONTEXT: u32 = 4;
+pub(crate) const REP_ERR_POLICY: u32 = (1 << 31) + 2;
+
+/// `NBD_OPT_EXPORT_NAME`.
+pub(crate) const EXPORT_NAME: u32 = 1;
 
 pub(crate) struct Client {
     pub(crate) stream: UnixStream,

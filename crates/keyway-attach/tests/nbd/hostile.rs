@@ -3,7 +3,7 @@
 
 use crate::client::{
     Client, DF, DISC, EINVAL, ENOSPC, ENOTSUP, EOVERFLOW, EPERM, FAST_ZERO, FLUSH, FUA, NO_HOLE, READ,
-    REP_ACK, REP_INFO, TRIM, WRITE, WRITE_ZEROES,
+    REP_ACK, REP_ERR_POLICY, REP_INFO, TRIM, WRITE, WRITE_ZEROES,
 };
 use crate::rig::{Rig, device_on};
 use keyway_attach::nbd::Options;
@@ -206,7 +206,15 @@ fn a_handshake_that_takes_for_ever_is_cut_off() {
 fn one_client_too_many_is_turned_away() {
     let rig = Rig::in_memory(65536);
     let mut clients: Vec<Client> = (0..64).map(|_| rig.client()).collect();
-    rig.client().expect_end();
+    // Who is answered has its place.
+    let mut refused = Client::connect(&rig.socket).structured();
+    let replies = refused.option(7, &[0, 0, 0, 0, 0, 0]);
+    assert_eq!(replies.iter().map(|reply| reply.kind).collect::<Vec<_>>(), [REP_ERR_POLICY], "{replies:?}");
+    assert_eq!(replies[0].data, b"all places are taken");
+    for client in &mut clients {
+        assert_eq!(client.read(0, 512), [0; 512]);
+    }
+    drop(refused);
     clients.truncate(63);
     wait_until("one of them is gone", || rig.counters.open() == 63);
     assert_eq!(rig.client().read(0, 512), [0; 512]);

@@ -46,10 +46,12 @@ impl Attached for Fuse {
         self.mount = Some(fuse);
         if self.loop_device || plan.mount.is_some() {
             let (sector_bytes, read_only) = (on.served.sector_bytes(), on.served.is_read_only());
-            let device = loopdev::attach(&file, sector_bytes, read_only)?;
-            if on.served.device()?.passes_discards()
-                && self.mount.as_ref().is_some_and(|fuse| !fuse.pass_discards(&device))
-            {
+            let discards = on.served.device()?.passes_discards();
+            let device = match discards {
+                true => loopdev::attach_for_discards(&file, sector_bytes, read_only)?,
+                false => loopdev::attach(&file, sector_bytes, read_only)?,
+            };
+            if discards && self.mount.as_ref().is_some_and(|fuse| !fuse.pass_discards(&device)) {
                 tell(&Notice::NoDiscards);
             }
             let device = match plan.cache {
