@@ -22,9 +22,6 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 /// at most: whoever has it longer uses it.
 pub(crate) const GLANCE: Duration = Duration::from_secs(1);
 
-/// How many loop devices that offer no discards any more are passed over for one that may.
-const SPENT: usize = 64;
-
 /// How often it is looked again.
 pub(crate) const LOOK: Duration = Duration::from_millis(10);
 
@@ -34,19 +31,20 @@ pub fn attach(backing: &Path, sector_bytes: u32, read_only: bool) -> Result<Path
 }
 
 /// As [`attach`], on a device that offers discards, where there are such. A loop device whose file once refused a discard
-/// offers none for ever, whatever it is on next: such ones are held until another one is found.
+/// offers none for ever, whatever it is on next: such ones are held until another one is found. A new one that offers none
+/// ends the search: this kernel's do not.
 pub(crate) fn attach_for_discards(
     backing: &Path,
     sector_bytes: u32,
     read_only: bool,
 ) -> Result<PathBuf, AttachError> {
-    let mut spent = Vec::new();
+    let (old, mut spent) = (all(), Vec::new());
     let found = loop {
         let device = match attach(backing, sector_bytes, read_only) {
             Ok(device) => device,
             Err(e) => break Err(e),
         };
-        if spent.len() == SPENT || queue_limit(&device, "discard_max_bytes") != Some(0) {
+        if !old.contains(&device) || queue_limit(&device, "discard_max_bytes") != Some(0) {
             break Ok(device);
         }
         spent.push(device);
@@ -149,11 +147,15 @@ pub fn backing_file(device: &Path) -> Option<PathBuf> {
 
 /// The loop devices that are on the file at `backing`, which need not answer any more.
 pub(crate) fn devices_on(backing: &Path) -> Vec<PathBuf> {
+    let mut devices = all();
+    devices.retain(|device| backing_file(device).is_some_and(|file| file == backing));
+    devices
+}
+
+/// The machine's block devices, loop devices that are on nothing among them.
+fn all() -> Vec<PathBuf> {
     let names = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
-    names
-        .map(|entry| Path::new("/dev").join(entry.file_name()))
-        .filter(|device| backing_file(device).is_some_and(|file| file == backing))
-        .collect()
+    names.map(|entry| Path::new("/dev").join(entry.file_name())).collect()
 }
 
 /// Whether the device is on that file, as far as the end of a path tells it: the rest depends on who looks. The

@@ -20,6 +20,9 @@ const MAX_OPTION: usize = MAX_STRING + 1024;
 /// Longest option data skipped; a client that announces more is not speaking NBD.
 const MAX_SKIPPED: usize = 64 * 1024;
 
+/// Why a client gets no place.
+const NO_PLACE: &str = "all places are taken";
+
 /// Whether what is said can be heard by others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Security {
@@ -110,7 +113,7 @@ pub(crate) fn negotiate(
                     return Err(Violation::UnknownExport.into());
                 }
                 if !seat() {
-                    return Err(ConnectionError::from(io::Error::other("all places are taken")));
+                    return Err(ConnectionError::from(io::Error::other(NO_PLACE)));
                 }
                 let reply = export_reply(device.size(), talk.flags());
                 let len = if flags.0 & FLAG_NO_ZEROES != 0 { 10 } else { reply.len() };
@@ -136,7 +139,7 @@ pub(crate) fn negotiate(
             }
             // One that waits may ask again.
             ClientOption::Go(query) if talk.is_ours(query.name) && !seat() => {
-                talk.reply(number, OptionReply::Policy, &[b"all places are taken"])?;
+                talk.reply(number, OptionReply::Policy, &[NO_PLACE.as_bytes()])?;
             }
             ClientOption::Go(query) => {
                 if talk.describe(number, query)? {
