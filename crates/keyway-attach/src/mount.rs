@@ -57,6 +57,9 @@ const REFUSED: [(&[&str], &str); 3] = [
     (&["loop", "offset", "sizelimit"], "the volume is attached by this program"),
 ];
 
+/// Why an option is refused that no driver takes.
+pub(crate) const NOT_TAKEN: &str = "its driver does not take it";
+
 /// Options that say nothing, or what holds anyway where this program shows the files.
 const HARMLESS: [&str; 8] = ["", "defaults", "ro", "nosuid", "nodev", "noatime", "nodiratime", "relatime"];
 
@@ -125,7 +128,7 @@ pub(crate) fn mount(device: &Path, wanted: &MountPlan, read_only: bool) -> Resul
             Err(Errno::NODEV) => {}
             Err(Errno::INVAL) if !own.is_empty() => {
                 let option = own.to_string_lossy().into_owned();
-                return Err(AttachError::MountOption { option, why: "its driver does not take it" });
+                return Err(AttachError::MountOption { option, why: NOT_TAKEN });
             }
             Err(e) => return Err(refused(device, of, at, e.into())),
         }

@@ -4,7 +4,8 @@
 mod cli_support;
 
 use cli_support::{Cli, PASSWORD, has_fuse, two_lines};
-use keyway_testkit::{require_root, require_tool, wait_until};
+use keyway_testkit::{NbdFuse, require_root, require_tool, wait_until};
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -297,4 +298,51 @@ fn what_else_is_mounted_there_stays() {
     }
     cli.ends(0, "close @v");
     assert!(!cli.path("mnt").join("in").exists(), "it was unmounted");
+}
+
+/// A server may be killed while the kernel waits for it: here it puts a loop device on the file, flushes that for it, and the
+/// medium takes its time. A thread of the server that waited for the server would stay, and hold the locks of all loop devices.
+#[test]
+fn a_server_killed_while_a_loop_device_is_put_on_its_file_holds_none_up() {
+    let tools = ["nbdkit", "dd", "timeout", "losetup"];
+    if !has_fuse() || !require_root() || tools.iter().any(|tool| require_tool(tool).is_none()) {
+        return;
+    }
+    let cli = Cli::new();
+    cli.volume("v");
+    std::fs::copy(cli.path("v"), cli.path("other")).expect("room");
+    let (image, hold, held, socket) = (cli.path("v"), cli.path("hold"), cli.path("held"), cli.path("s"));
+    // Each flush says that it has come, and waits until it may go.
+    let mut medium = Command::new("nbdkit");
+    medium.args(["--foreground", "--exit-with-parent", "--unix"]).arg(&socket).arg("eval");
+    let (image, hold_at, held_at) = (image.display(), hold.display(), held.display());
+    medium.arg(format!("get_size=stat -L -c %s {image}"));
+    medium.arg(format!("pread=dd if={image} skip=$4 count=$3 iflag=skip_bytes,count_bytes 2> /dev/null"));
+    medium.arg(format!("pwrite=dd of={image} seek=$4 conv=notrunc oflag=seek_bytes 2> /dev/null"));
+    medium.arg(format!("flush=touch {held_at}; while [ -e {hold_at} ]; do sleep 0.05; done"));
+    let mut medium = medium.args(["can_write=exit 0", "can_flush=exit 0"]).spawn().expect("nbdkit starts");
+    let Some(client) = NbdFuse::mount(&cli.path("disk"), &socket) else { return };
+    std::os::unix::fs::symlink(client.file(), cli.path("slow")).expect("room");
+
+    std::fs::write(&hold, "").expect("room");
+    let words = "open @slow --password-file @pw --pim 1 --attach fuse";
+    let mut opening = cli.command(cli.words(words)).spawn().expect("it starts");
+    wait_until("the kernel flushes the file", || held.exists());
+    let pid = volumes(&cli)[0]["pid"].as_i64().expect("a process");
+    let server = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process");
+    kill_process(server, Signal::KILL).expect("ours");
+    std::fs::remove_file(&hold).expect("it was there");
+    wait_until("the server's end", || !Path::new(&format!("/proc/{pid}")).exists());
+    assert!(!opening.wait().expect("it ends").success());
+    // Nobody waits for it.
+    let listed = Command::new("timeout").args(["60", "losetup", "--list"]).output().expect("it runs");
+    assert!(listed.status.success(), "{}", text(&listed.stderr));
+    for volume in ["@other", "@slow"] {
+        cli.ends(0, &format!("open {volume} --password-file @pw --pim 1 --attach fuse"));
+        cli.ends(0, &format!("close {volume}"));
+    }
+    assert!(volumes(&cli).is_empty());
+    drop(client);
+    let _ = medium.kill();
+    medium.wait().expect("nbdkit ends");
 }

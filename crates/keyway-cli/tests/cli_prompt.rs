@@ -543,7 +543,8 @@ fn a_long_search_for_the_key_is_announced_and_ctrl_c_ends_it() {
     cli.keyway.secret("pw", PASSWORD);
     cli.keyway.secret("wrong", "not-this-one-of-twenty");
     cli.ends(0, "create @v --size 1M --quick --password-file @pw");
-    let told = cli.command(cli.words("info @v --password-file @wrong"));
+    // So many iterations take long on the fastest machine: a search of seconds goes without saying.
+    let told = cli.command(cli.words("info @v --password-file @wrong --pim 4000"));
     // Who runs the tests in the background may have Ctrl-C ignored, and so would whatever is started.
     let mut afresh = Command::new("env");
     afresh.arg("--default-signal=INT").arg(told.get_program()).args(told.get_args());

@@ -163,6 +163,22 @@ pub(crate) fn disconnect(at: &Path, lazily: bool) -> Result<(), AttachError> {
     Err(fail(io::Error::new(kind, said.trim().to_owned())))
 }
 
+/// Has the kernel give up the connection of a server that was killed: whoever waits for it gets an error. That may be a
+/// thread of that server, which could not end before.
+pub(crate) fn abort(at: &Path) {
+    let mounts = keyway_sys::mounts().unwrap_or_default();
+    let Some(mount) = mounts.iter().rfind(|mount| mount.at == at) else { return };
+    if mount.source != Path::new(SOURCE) {
+        return;
+    }
+    // Users may as well, where the kernel's control file system is mounted (fuse.rst, "Aborting a filesystem connection").
+    let told = std::fs::write(format!("/sys/fs/fuse/connections/{}/abort", mount.device.1), "1");
+    if told.is_err() {
+        // It gives up before it finds that the mount is in use; one that is not goes, and was to go anyway.
+        let _ = rustix::mount::unmount(at, UnmountFlags::FORCE | UnmountFlags::NOFOLLOW);
+    }
+}
+
 /// Whether something is mounted at `at`, dead or alive.
 pub(crate) fn is_mounted(at: &Path) -> bool {
     keyway_sys::mounts().is_ok_and(|mounts| mounts.iter().any(|mount| mount.at == at))

@@ -17,7 +17,7 @@ mod volume_file;
 
 use crate::loopdev::{LOOK, PATIENCE};
 use crate::retry::retry;
-use crate::{AttachError, Stop, User, loopdev};
+use crate::{AttachError, Stop, User};
 use keyway_engine::Device;
 use keyway_sys::sandbox::is_confined;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ use transport::rings;
 use volume_file::{Holes, VolumeFile};
 
 pub use connect::try_out;
-pub(crate) use connect::{Show, connect, disconnect, is_dead, is_mounted};
+pub(crate) use connect::{Show, abort, connect, disconnect, is_dead, is_mounted};
 pub(crate) use threads::Threads;
 pub(crate) use volume_file::FILE_NAME;
 
@@ -119,12 +119,12 @@ impl FuseMount {
         self.transport
     }
 
-    /// Lets the loop device at `device`, which lies on the file and which nobody uses yet, pass discards on
-    /// to the medium. `false`, and nothing has changed, where this kernel's loop devices would pass zeroing
-    /// on as discards as well, or somebody does use it.
-    pub(crate) fn pass_discards(&self, device: &Path) -> bool {
+    /// Lets the loop device which lies on the file and which nobody uses yet pass discards on to the medium, when it
+    /// `learns` ([`loopdev::forgo_zeroing`](crate::loopdev::forgo_zeroing)). `false`, and nothing has changed, where this
+    /// kernel's loop devices would pass zeroing on as discards as well, or somebody does use it.
+    pub(crate) fn pass_discards(&self, learns: impl FnOnce() -> bool) -> bool {
         self.volume.make_holes(Holes::Tried);
-        let learned = loopdev::forgo_zeroing(device, self.volume.sector_bytes());
+        let learned = learns();
         self.volume.make_holes(if learned { Holes::Discards } else { Holes::Refused });
         learned
     }

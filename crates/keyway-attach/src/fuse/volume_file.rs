@@ -90,11 +90,6 @@ impl VolumeFile {
         }
     }
 
-    /// Logical sector size in bytes.
-    pub(crate) fn sector_bytes(&self) -> u32 {
-        self.device.sector_bytes()
-    }
-
     /// From now on that becomes of holes.
     pub(crate) fn make_holes(&self, holes: Holes) {
         self.holes.store(holes as u8, Ordering::Release);

@@ -3,7 +3,7 @@
 use super::patience::FIRST_WORD;
 use super::process::is_ending;
 use crate::notice::{Notice, tell};
-use crate::{AttachError, User};
+use crate::{AttachError, User, fuse};
 use keyway_error::Advice;
 use rustix::fs::{FlockOperation, Mode, flock};
 use std::ffi::OsString;
@@ -253,6 +253,19 @@ impl SessionFolder {
     ///
     /// A killed process has its locks until the last of its threads is through: that is waited for.
     pub(super) fn is_alive(&self, pid: Option<u32>) -> bool {
+        if !self.is_locked_for_long(pid) {
+            return false;
+        }
+        if !pid.is_some_and(is_ending) {
+            return true;
+        }
+        // Killed long ago, it still is there: a thread of it may wait for what nobody answers but the process itself.
+        fuse::abort(&self.mount_point());
+        self.is_locked_for_long(pid)
+    }
+
+    /// Whether it is locked, after its process had time to end where it is about to.
+    fn is_locked_for_long(&self, pid: Option<u32>) -> bool {
         let until = Instant::now() + ENDING_PATIENCE;
         while self.is_locked() {
             if !pid.is_some_and(is_ending) || Instant::now() >= until {

@@ -175,6 +175,7 @@ impl Session {
                 state,
                 counts: None,
                 counted_before: KernelStat::default(),
+                by: plan.sandbox.clone(),
                 warden: None,
                 gone: Arc::new(gone),
                 refusals: Arc::default(),
@@ -226,6 +227,11 @@ impl Session {
         if let Some(role) = role {
             self.confine(role, plan)?;
             self.on.look_inside();
+        } else if plan.attachment == Attachment::Ublk
+            && let Some(by) = &plan.sandbox
+        {
+            // Unmounting writes to the device that this process serves.
+            self.on.warden = Some(Warden::start(by, &self.on.record())?);
         }
         Ok(listener)
     }

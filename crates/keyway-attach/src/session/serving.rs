@@ -2,10 +2,11 @@
 
 use super::folder::SessionFolder;
 use super::latency::KernelStat;
+use super::sandbox::Sandbox;
 use super::served::Served;
 use super::state::SessionState;
-use super::warden::{Action, OwnSocket, Record, Warden};
-use crate::mount::{self, MountPlan};
+use super::warden::{Action, OwnSocket, Record, Step, Warden};
+use crate::mount::MountPlan;
 use crate::{AttachError, Refusals, Stop, files};
 use keyway_fs::Superblock;
 use keyway_store::ReadOnlyStore;
@@ -27,11 +28,24 @@ pub(super) struct Serving {
     pub(super) gone: Arc<Stop>,
     /// Who tried to connect and was refused.
     pub(super) refusals: Arc<Refusals>,
+    /// The program that takes steps for this one.
+    pub(super) by: Option<Sandbox>,
     /// Who takes everything down, where this process gave that up.
     pub(super) warden: Option<Warden>,
 }
 
 impl Serving {
+    /// Has a step taken in which the kernel may come back to this process.
+    pub(super) fn take(&self, step: Step) -> Result<Option<String>, AttachError> {
+        step.take(self.by.as_ref())
+    }
+
+    /// The same, where a device comes of it.
+    pub(super) fn make(&self, step: Step) -> Result<PathBuf, AttachError> {
+        let none = || AttachError::io("find the device made", io::Error::from(io::ErrorKind::InvalidData));
+        self.take(step)?.map(PathBuf::from).ok_or_else(none)
+    }
+
     /// The volume is this block device; its file system is mounted where one wants it.
     pub(super) fn mount(&mut self, device: PathBuf, wanted: Option<&MountPlan>) -> Result<(), AttachError> {
         self.counts = KernelStat::open(&device);
@@ -41,8 +55,7 @@ impl Serving {
         let find = |e| AttachError::io(format!("find {}", wanted.at.display()), e);
         let at = wanted.at.canonicalize().map_err(find)?;
         let wanted = MountPlan { at: at.clone(), ..wanted.clone() };
-        let name = mount::mount(&device, &wanted, self.served.is_read_only())?;
-        self.state.filesystem = Some(name);
+        self.state.filesystem = self.take(Step::mount(&device, &wanted, self.served.is_read_only()))?;
         self.state.mountpoint = Some(at);
         Ok(())
     }

@@ -45,6 +45,8 @@ pub(super) fn clean_stale_in(
         if folder.is_alive(state.as_ref().map(|state| state.pid)) {
             continue;
         }
+        // What asks its devices would wait for them otherwise.
+        fuse::abort(&folder.mount_point());
         let gone = match &state {
             Some(state)
                 if spared.is_some_and(|volume| state.is_of(volume, Inode::at(volume).as_ref()))

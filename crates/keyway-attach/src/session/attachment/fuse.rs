@@ -1,13 +1,13 @@
 //! A file in a FUSE file system, and a loop device on it.
 
 use super::attached::Attached;
+use crate::AttachError;
 use crate::fuse::{FuseMount, Options, Transport};
 use crate::notice::{Notice, tell};
 use crate::session::claim::Claim;
 use crate::session::plan::AttachPlan;
 use crate::session::serving::{Serving, keep_first};
-use crate::session::warden::Action;
-use crate::{AttachError, loopdev};
+use crate::session::warden::{Action, Step};
 use keyway_sys::sandbox::Role;
 use std::sync::Arc;
 
@@ -47,18 +47,21 @@ impl Attached for Fuse {
         if self.loop_device || plan.mount.is_some() {
             let (sector_bytes, read_only) = (on.served.sector_bytes(), on.served.is_read_only());
             let discards = on.served.device()?.passes_discards();
-            let device = match discards {
-                true => loopdev::attach_for_discards(&file, sector_bytes, read_only)?,
-                false => loopdev::attach(&file, sector_bytes, read_only)?,
-            };
-            if discards && self.mount.as_ref().is_some_and(|fuse| !fuse.pass_discards(&device)) {
-                tell(&Notice::NoDiscards);
+            let device = on.make(Step::Loop { file, sector_bytes, read_only, discards })?;
+            if discards {
+                let learns = || {
+                    let step = Step::ForgoZeroing { device: device.clone(), sector_bytes };
+                    on.take(step).is_ok_and(|learned| learned.is_some())
+                };
+                if !self.mount.as_ref().is_some_and(|fuse| fuse.pass_discards(learns)) {
+                    tell(&Notice::NoDiscards);
+                }
             }
             let device = match plan.cache {
                 false => device,
                 true => {
-                    let below = on.state.cache.insert(device);
-                    loopdev::cache(below, sector_bytes, read_only)?
+                    let below = on.state.cache.insert(device).clone();
+                    on.make(Step::Cache { below, sector_bytes, read_only })?
                 }
             };
             on.mount(device, plan.mount.as_ref())?;

@@ -2,6 +2,7 @@
 
 use super::answer::{Done, LONGEST};
 use super::files::Told;
+use super::step::ToTake;
 use crate::AttachError;
 use crate::session::signals::ENDS;
 use rustix::io::{Errno, IoSlice};
@@ -32,7 +33,15 @@ fn serve(asks: BorrowedFd<'_>) -> Result<(), AttachError> {
     let mut told = vec![0; LONGEST];
     let len = hear(asks, &mut told)?;
     let told = told.get(..len).unwrap_or_default();
-    let mut told: Told = serde_json::from_slice(told).map_err(|e| not_asked(e.into()))?;
+    let mut told: Told = match serde_json::from_slice(told).map_err(|e| not_asked(e.into()))? {
+        Told::Step(ToTake { step }) => {
+            let taken = step.take_here();
+            let done =
+                taken.as_ref().map_or_else(Done::of, |made| made.clone().map_or(Done::Well, Done::Made));
+            return say(asks, &done, None);
+        }
+        told => told,
+    };
     answer(asks, &Ok(None))?;
     // A byte, and room to see that there were more.
     let mut message = [0; 2];
@@ -64,7 +73,11 @@ fn answer(asks: BorrowedFd<'_>, done: &Result<Option<File>, AttachError>) -> Res
         Ok(file) => (file.as_ref(), Done::Well),
         Err(e) => (None, Done::of(e)),
     };
-    let bytes = serde_json::to_vec(&done).map_err(|e| not_asked(e.into()))?;
+    say(asks, &done, file)
+}
+
+fn say(asks: BorrowedFd<'_>, done: &Done, file: Option<&File>) -> Result<(), AttachError> {
+    let bytes = serde_json::to_vec(done).map_err(|e| not_asked(e.into()))?;
     let files: Vec<_> = file.map(AsFd::as_fd).into_iter().collect();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
@@ -85,6 +98,7 @@ fn not_asked(e: io::Error) -> AttachError {
 #[cfg(test)]
 mod tests {
     use super::super::record::Action;
+    use super::super::step::Step;
     use super::*;
     use rustix::net::{AddressFamily, SocketFlags, SocketType, send, socketpair};
     use std::os::fd::OwnedFd;
@@ -149,6 +163,20 @@ mod tests {
         assert!(thread.join().expect("no panic").is_ok(), "it ends with the other process");
     }
 
+    /// A step is taken once, its outcome told, and that is all that there is to hear.
+    #[test]
+    fn a_step_is_taken_and_nothing_after_it() {
+        let pair = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
+        let (ours, theirs) = pair.expect("sockets");
+        let thread = std::thread::spawn(move || serve(theirs.as_fd()));
+        let absent = Path::new("/nowhere/at all").to_owned();
+        let step = Step::Loop { file: absent, sector_bytes: 512, read_only: false, discards: false };
+        say(&ours, &serde_json::to_vec(&ToTake { step }).expect("JSON"));
+        let failed = heard(&ours).expect("an answer").into_result().expect_err("it is not there");
+        assert!(failed.to_string().contains("/nowhere/at all"), "{failed}");
+        assert!(thread.join().expect("no panic").is_ok() && heard(&ours).is_none());
+    }
+
     #[test]
     fn errors_come_over_as_they_are() {
         let users = vec![crate::User { pid: 7, name: "somebody".into() }];
@@ -158,5 +186,19 @@ mod tests {
         assert!(matches!(over(&busy), AttachError::Busy { path: Some(_), .. }));
         let io = AttachError::io("do it", io::Error::from_raw_os_error(5));
         assert_eq!(over(&io).to_string(), io.to_string());
+        let (found, at) = (|| "ext4".to_owned(), || Path::new("/mnt").to_owned());
+        let number = || io::Error::from_raw_os_error(22);
+        let others = [
+            AttachError::Mount { found: found(), at: at(), source: number() },
+            AttachError::Mount { found: found(), at: at(), source: io::Error::other("it said so") },
+            AttachError::Unmountable { found: found(), at: at(), source: number() },
+            AttachError::EndsTooSoon { found: found(), at: at(), claims: 7, present: 5 },
+            AttachError::NoFileSystem { filesystem: found(), at: at() },
+            AttachError::MountOption { option: "uid".into(), why: crate::mount::NOT_TAKEN },
+            AttachError::Missing { what: "loop".into(), advice: keyway_error::Advice::LoadLoop },
+        ];
+        for error in others {
+            assert_eq!(format!("{:?}", over(&error)), format!("{error:?}"));
+        }
     }
 }

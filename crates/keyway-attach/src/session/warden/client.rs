@@ -25,6 +25,12 @@ pub(in crate::session) struct Warden {
 impl Warden {
     /// Starts it, and tells it what there is to take down, or to remove. From then on this process need not open anything for that.
     pub(in crate::session) fn start(by: &Sandbox, record: &impl Serialize) -> Result<Self, AttachError> {
+        let (warden, heard) = Self::start_and_hear(by, record)?;
+        heard.into_result().map(|()| warden)
+    }
+
+    /// The same, and what it answers to that.
+    pub(super) fn start_and_hear(by: &Sandbox, record: &impl Serialize) -> Result<(Self, Done), AttachError> {
         let fail = |e: io::Error| AttachError::io("start the warden", e);
         let (to, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(|e| fail(e.into()))?;
@@ -44,7 +50,8 @@ impl Warden {
         let warden = Self { to };
         let told = serde_json::to_vec(record).map_err(|e| fail(e.into()))?;
         warden.send(&told).map_err(fail)?;
-        warden.answer().map(|_| warden)
+        let (heard, _) = warden.hear()?;
+        Ok((warden, heard))
     }
 
     /// Has it do something.
@@ -73,6 +80,11 @@ impl Warden {
     }
 
     fn answer(&self) -> Result<Option<File>, AttachError> {
+        let (done, file) = self.hear()?;
+        done.into_result().map(|()| file)
+    }
+
+    fn hear(&self) -> Result<(Done, Option<File>), AttachError> {
         let mut bytes = vec![0; LONGEST];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -90,7 +102,7 @@ impl Warden {
         let answer = bytes.get(..received.bytes).filter(|answer| !answer.is_empty());
         let answer = answer.ok_or_else(|| gone(io::ErrorKind::UnexpectedEof.into()))?;
         let done: Done = serde_json::from_slice(answer).map_err(|e| gone(e.into()))?;
-        done.into_result().map(|()| file)
+        Ok((done, file))
     }
 }
 

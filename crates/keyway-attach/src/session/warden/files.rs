@@ -2,6 +2,7 @@
 
 use super::client::Warden;
 use super::record::{Action, Record};
+use super::step::ToTake;
 use crate::session::sandbox::Sandbox;
 use crate::{AttachError, path_text};
 use rustix::io::Errno;
@@ -51,6 +52,8 @@ pub(super) enum Told {
     Session(Record),
     /// Files, to be removed one by one.
     Files(OwnFiles),
+    /// A step to be taken now, and nothing after it.
+    Step(ToTake),
 }
 
 impl Told {
@@ -59,6 +62,7 @@ impl Told {
         match self {
             Self::Session(record) => Action::numbered(number).map(|action| record.perform(action)),
             Self::Files(files) => files.remove(number).map(|removed| removed.map(|()| None)),
+            Self::Step(_) => None,
         }
     }
 }

@@ -6,15 +6,18 @@
 //! [`Action`]. So the worst that somebody can ask of it who has taken the other process over is to close the volume.
 //!
 //! What a conversion needs at its end is the same on a smaller scale: a warden that has been told of two files, and removes
-//! them ([`Removal`]).
+//! them ([`Removal`]). And before a session serves, the same program takes the steps for it in which the kernel would come back
+//! to who takes them ([`Step`]).
 
 mod answer;
 mod asked;
 mod client;
 mod files;
 mod record;
+mod step;
 
 pub use asked::warden;
 pub(super) use client::Warden;
 pub use files::{OwnFile, Removal};
 pub(super) use record::{Action, OwnSocket, Record};
+pub(super) use step::Step;
