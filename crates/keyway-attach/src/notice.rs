@@ -60,6 +60,9 @@ pub enum Notice {
     /// The volume's file was deleted while it was open: what is in it goes now.
     #[error("{} was deleted while it was open, and what is in it goes now", .0.display())]
     Deleted(PathBuf),
+    /// The folder was taken away by which other processes find the session: a logout does that.
+    #[error("{}: its session's folder was taken away, so that nobody could close it any more, and it is closed now", .0.display())]
+    Vanished(PathBuf),
     /// A volume's server had been killed, and what it left was cleared away by whoever came next.
     #[error(
         "{} was served by a process that had been killed; what it left was cleared away. What had been flushed is safe; check \
@@ -82,6 +85,7 @@ impl Notice {
                 | Self::NotMounted { .. }
                 | Self::Unclean(_)
                 | Self::Deleted(_)
+                | Self::Vanished(_)
                 | Self::Killed(_)
         )
     }

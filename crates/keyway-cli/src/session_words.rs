@@ -27,7 +27,7 @@ pub(crate) fn serving() -> ServingProgram {
 
 /// Has a process of its own serve the volume, and waits until it does.
 pub(crate) fn start(plan: &SessionPlan, secrets: &SessionSecrets) -> Result<Session, Error> {
-    Ok(plan.start(secrets, &serving())?)
+    Ok(plan.start_to_tell(secrets, &serving(), || drop(progress::stop_on_signals()))?)
 }
 
 /// Tells where a session is.

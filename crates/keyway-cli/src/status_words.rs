@@ -18,7 +18,7 @@ pub(crate) fn all(
     volumes: &[VolumeStatus],
     of_killed: [&[WaitingVolume]; 2],
     converting: &[UnderWay],
-    roots: &[OtherUser],
+    (roots, own): (&[OtherUser], &str),
 ) -> String {
     let [waiting, killed] = of_killed.map(<[_]>::iter);
     let waiting = waiting
@@ -29,7 +29,8 @@ pub(crate) fn all(
         .join("\n");
     if volumes.is_empty() && waiting.is_empty() {
         let pids = roots.iter().map(|root| root.pid).collect::<Vec<_>>();
-        return said("status none", &json!({"roots": pids, "count": pids.len(), "several": pids.len() > 1}));
+        let facts = json!({"roots": pids, "count": pids.len(), "several": pids.len() > 1, "own": own});
+        return said("status none", &facts);
     } else if volumes.is_empty() {
         return waiting;
     }

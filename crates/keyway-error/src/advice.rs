@@ -72,6 +72,8 @@ advice! {
     CloseElsewhere { #[serde(with = "path_text")] folder: PathBuf, #[serde(with = "path_text")] path: PathBuf } = "close-elsewhere":
         "A process of this user's has it, with its sessions in that folder: close the volume with KEYWAY_RUNTIME_DIR set to it.",
     WaitForProcess { pid: u32 } = "wait-for-process": "Wait until the process ends, or end it.",
+    EndProcess { pid: u32 } = "end-process":
+        "No command reaches the process any more: asked to end, it closes the volume in good order.",
     CloseUsersOf { #[serde(with = "path_text")] path: PathBuf } = "close-users-of":
         "Close what uses it, whoever that is.",
     MayBeDamaged = "may-be-damaged": "It may be damaged.",

@@ -29,6 +29,11 @@ pub(crate) fn resizes(pid: u32) -> bool {
     verb_of(pid) == "resize"
 }
 
+/// Whether it serves a volume.
+pub(crate) fn serves(pid: u32) -> bool {
+    matches!(&*verb_of(pid), "serve-volume" | "open" | "serve")
+}
+
 /// The verb that a process of ours is at: its first word, nothing where that is an option.
 fn verb_of(pid: u32) -> String {
     words_of(pid).into_iter().nth(1).unwrap_or_default()
@@ -99,5 +104,6 @@ mod tests {
         let (told, _) = tells("drive emulate d --nvme-tcp=127.0.0.1:4420");
         assert!(matches!(&told, Advice::ConnectToDrive { port, .. } if port == "4420"), "{told:?}");
         assert!(matches!(tells("open v.hc").0, Advice::CloseVolume { .. }));
+        assert!(!serves(std::process::id()));
     }
 }

@@ -43,6 +43,14 @@ impl SessionElsewhere {
         Name::pick(what, found_elsewhere()).into_iter().find_map(Self::of)
     }
 
+    /// Whether some process has a session whose folder was taken away: its socket is there, and no path leads to it. Which of the
+    /// processes that is, and of what, nobody but that one can tell.
+    pub fn is_any_lost() -> bool {
+        let sockets = std::fs::read("/proc/net/unix").unwrap_or_default();
+        let sockets = String::from_utf8_lossy(&sockets);
+        controls(&sockets).any(|session| !session.join("control").exists())
+    }
+
     /// That of a process.
     pub fn served_by(pid: u32) -> Option<Self> {
         found_elsewhere().into_iter().filter(|session| session.state.pid == pid).find_map(Self::of)

@@ -175,6 +175,9 @@ pub(super) struct SessionFolder {
 }
 
 impl SessionFolder {
+    /// The files without which no other process finds or reaches a session.
+    pub(super) const FOUND_BY: [&'static str; 3] = ["state.json", "control", "lock"];
+
     pub(super) fn new(path: PathBuf) -> Self {
         Self { path }
     }

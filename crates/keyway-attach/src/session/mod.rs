@@ -19,6 +19,8 @@
 //! works without its process: while it is mounted or open it stays, and so does its folder; [`close`] unmounts it.
 //! A ublk device waits for another process: while somebody has use for it, it stays; [`run`] takes it over, used or
 //! not, [`close`] gives it up.
+//!
+//! A process whose folder is taken away while it serves ends by itself, in good order: nobody could tell it to.
 
 mod attachment;
 mod candidate;
@@ -45,6 +47,7 @@ mod serving;
 mod signals;
 mod stale;
 mod state;
+mod vanishing;
 mod warden;
 
 pub use crate::mount::MountPlan;
@@ -96,6 +99,21 @@ pub fn list() -> Result<Vec<SessionState>, AttachError> {
 /// socket or mount point.
 pub fn find(what: impl AsRef<Path>) -> Result<Option<SessionState>, AttachError> {
     Ok(alive(what.as_ref())?.map(|(_, state)| state))
+}
+
+/// The open volume that was opened by the path `what`, and whose file has no name any more: another one is there now. Nothing
+/// else that a person knows names it, where it is mounted nowhere.
+///
+/// # Errors
+/// This user's sessions can't be looked at.
+pub fn find_replaced(what: impl AsRef<Path>) -> Result<Option<SessionState>, AttachError> {
+    Ok(replaced(what.as_ref())?.map(|session| session.state))
+}
+
+fn replaced(what: &Path) -> Result<Option<FoundSession>, AttachError> {
+    let mut named = Name::pick_replaced(what, found()?).into_iter();
+    // One that was only moved away has a name of its own.
+    Ok(named.find(|session| status(&session.state.id).is_ok_and(|status| status.deleted)))
 }
 
 /// The state of an open volume as its serving process tells it.
@@ -157,6 +175,8 @@ pub struct Closed {
     pub killed: bool,
     /// A write was refused that would have damaged the hidden volume, and so was all that was written after it.
     pub guard_hit: bool,
+    /// It was named by a path at which another file is by now: what was open is the one that was there before.
+    pub replaced: bool,
 }
 
 /// How a volume is closed.
@@ -184,9 +204,11 @@ pub fn close(what: impl AsRef<Path>) -> Result<Closed, AttachError> {
 pub fn close_so(what: impl AsRef<Path>, how: &Closing<'_>) -> Result<Closed, AttachError> {
     let mut named = Name::pick(what.as_ref(), found()?);
     named.sort_by_key(|session| !session.alive);
-    let Some(FoundSession { folder, state, alive }) = named.into_iter().next() else {
-        return Err(not_open(what.as_ref()));
+    let (session, replaced) = match named.into_iter().next() {
+        Some(session) => (session, false),
+        None => (replaced(what.as_ref())?.ok_or_else(|| not_open(what.as_ref()))?, true),
     };
+    let FoundSession { folder, state, alive } = session;
     if !alive {
         // What works without its process must not go while somebody uses it; say so.
         let lock = lock_runtime(&runtime_folder()?)?;
@@ -194,20 +216,23 @@ pub fn close_so(what: impl AsRef<Path>, how: &Closing<'_>) -> Result<Closed, Att
         drop(lock);
         // Whoever else looks for sessions at the same time may have cleared it away.
         clean_stale()?;
-        return Ok(Closed { state, killed: true, guard_hit: false });
+        return Ok(Closed { state, killed: true, guard_hit: false, replaced });
     }
     let patience = Patience::new(&state, Until::Done, how.tell);
     let answer = ask(&folder.control(), &state, Request::Close { deleted: how.deleted }, patience);
     match answer {
         Ok(answer @ (Answer::Closed | Answer::ClosedGuarded)) => {
             wait_for_end(&state);
-            Ok(Closed { state, killed: false, guard_hit: answer == Answer::ClosedGuarded })
+            Ok(Closed { state, killed: false, guard_hit: answer == Answer::ClosedGuarded, replaced })
         }
         Ok(Answer::Busy { what, path, users }) => {
             holders::refuse_further_mounts(&state)?;
             Err(AttachError::Busy { what, path, users })
         }
-        Ok(Answer::Deleted) => Err(AttachError::Deleted { volume: state.volume.display().to_string() }),
+        Ok(Answer::Deleted) => {
+            let before = if replaced { ", as it was before another file had this name," } else { "" };
+            Err(AttachError::Deleted { volume: format!("{}{before}", state.volume.display()) })
+        }
         Ok(other) => {
             wait_for_end(&state);
             Err(no_answer(&state, other))
@@ -217,7 +242,7 @@ pub fn close_so(what: impl AsRef<Path>, how: &Closing<'_>) -> Result<Closed, Att
         Err(_) if !folder.is_alive(Some(state.pid)) => {
             let cleared = clean_stale()?;
             let killed = cleared.iter().any(|other| other.id == state.id);
-            Ok(Closed { state, killed, guard_hit: false })
+            Ok(Closed { state, killed, guard_hit: false, replaced })
         }
         Err(e) => Err(e),
     }

@@ -2,6 +2,7 @@
 
 use super::found::FoundSession;
 use super::medium::Inode;
+use super::state::SessionState;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -31,6 +32,16 @@ impl Name {
         sessions
     }
 
+    /// Those of the sessions that live and were opened by the path `what`, at which another file is by now.
+    pub(super) fn pick_replaced(what: &Path, mut sessions: Vec<FoundSession>) -> Vec<FoundSession> {
+        sessions.retain(|session| session.alive && session.state.inode.is_some());
+        if !sessions.is_empty() {
+            let name = Self::look_up(what);
+            sessions.retain(|session| name.was_that_of(session));
+        }
+        sessions
+    }
+
     fn look_up(what: &Path) -> Self {
         let given = what.to_owned();
         let absolute = std::path::absolute(&given).unwrap_or_else(|_| given.clone());
@@ -53,6 +64,13 @@ impl Name {
             Err(_) => (None, None),
         };
         Self { given, real: real.unwrap_or(absolute), inode }
+    }
+
+    /// Whether this session was opened by it, and is not the file that is there now.
+    fn was_that_of(&self, session: &FoundSession) -> bool {
+        let SessionState { volume, inode, .. } = &session.state;
+        let another = self.inode.zip(inode.as_ref()).is_some_and(|(found, open)| !found.is(open));
+        another && (*volume == self.given || *volume == self.real)
     }
 
     /// Whether it names this session. An open volume is the file that is open, not another one that has its path

@@ -15,6 +15,7 @@ use super::serving::{Serving, keep_first};
 use super::signals::ENDS;
 use super::stale::{clean_stale_in, waiting_in};
 use super::state::{Buffers, SessionState, SessionStatus};
+use super::vanishing::Vanishing;
 use super::warden::{Action, Warden};
 use crate::cpus::cpus;
 use crate::notice::{Notice, tell};
@@ -38,8 +39,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const RETRY: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// Attaches `device` as planned, calls `ready`, and serves until it is told to end: by
-/// [`close`](super::close), by a signal, or because its FUSE file system, or the one inside, was unmounted
-/// ([`MountPlan::ends_it`](super::MountPlan)). Then flushes, takes everything down and returns.
+/// [`close`](super::close), by a signal, because its FUSE file system, or the one inside, was unmounted
+/// ([`MountPlan::ends_it`](super::MountPlan)), or because its folder was taken away. Then flushes, takes everything down and
+/// returns. It does so at once where `ready` says that nobody has heard of it.
 ///
 /// A process calls this once, before it has started other threads; it answers to the signals that ask to end
 /// (SIGTERM, SIGINT, SIGQUIT and others) from then on.
@@ -50,7 +52,7 @@ const RETRY: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 pub fn run(
     device: Arc<Device>,
     plan: AttachPlan,
-    ready: impl FnOnce(&SessionState),
+    ready: impl FnOnce(&SessionState) -> bool,
 ) -> Result<(), AttachError> {
     serve(Served::Ours(device), plan, ready)
 }
@@ -63,12 +65,16 @@ pub fn run(
 pub fn hand_over(
     volume: HandOver,
     plan: AttachPlan,
-    ready: impl FnOnce(&SessionState),
+    ready: impl FnOnce(&SessionState) -> bool,
 ) -> Result<(), AttachError> {
     serve(Served::Waiting(Box::new(volume)), plan, ready)
 }
 
-fn serve(served: Served, plan: AttachPlan, ready: impl FnOnce(&SessionState)) -> Result<(), AttachError> {
+fn serve(
+    served: Served,
+    plan: AttachPlan,
+    ready: impl FnOnce(&SessionState) -> bool,
+) -> Result<(), AttachError> {
     let attached = attachment::of(&plan.attachment)?;
     let sandbox_for = |by: &Sandbox| attachment::sandbox(&plan.attachment, by.required);
     let sandbox = plan.sandbox.as_ref().map(sandbox_for).transpose()?.flatten();
@@ -94,8 +100,8 @@ fn serve(served: Served, plan: AttachPlan, ready: impl FnOnce(&SessionState)) ->
     let mut session = Session::new(served, (folder, lock), attached, &plan, sandbox, &volume)?;
     let done = match session.start(&plan, claim.as_ref()) {
         Ok(listener) => {
-            ready(&session.on.state);
-            session.serve(&listener, signals)
+            let is_wanted = ready(&session.on.state);
+            session.serve(&listener, signals, is_wanted)
         }
         Err(e) => {
             // A device that can't be deleted yet must not be forgotten: the session stays, as a dead one.
@@ -131,6 +137,8 @@ struct Session {
     mountable_later: bool,
     /// Unmounting what it has mounted closes it.
     unmounting_ends_it: bool,
+    /// Tells that nobody can find it any more.
+    vanishing: Option<Vanishing>,
 }
 
 impl Session {
@@ -188,6 +196,7 @@ impl Session {
             idle: plan.close_when_idle.map(Idle::new),
             mountable_later: false,
             unmounting_ends_it: false,
+            vanishing: None,
         })
     }
 
@@ -202,6 +211,7 @@ impl Session {
         // Written before anything is attached: whoever finds us killed knows whose remains it sees.
         self.on.state.write(&self.on.folder.state())?;
         self.on.state.made().map_or(Ok(()), |at| self.on.folder.keep_made(&at))?;
+        self.vanishing = Vanishing::watch(&self.on.folder);
         self.mountable_later = plan.mount.is_none();
         self.unmounting_ends_it = plan.mount.as_ref().is_some_and(|mount| mount.ends_it);
         if plan.mount.is_some() {
@@ -247,8 +257,13 @@ impl Session {
         enter_role(role, &[]).map_err(|e| AttachError::io("enter the sandbox", e))
     }
 
-    fn serve(mut self, listener: &UnixListener, mut signals: UnixStream) -> Result<(), AttachError> {
-        let mut ending = false;
+    fn serve(
+        mut self,
+        listener: &UnixListener,
+        mut signals: UnixStream,
+        is_wanted: bool,
+    ) -> Result<(), AttachError> {
+        let mut ending = !is_wanted;
         loop {
             let gone = self.on.gone.is_requested();
             if ending || gone {
@@ -270,6 +285,7 @@ impl Session {
                 PollFd::new(&*self.on.gone, PollFlags::IN),
             ];
             ready.extend(self.mounts.as_ref().map(|mounts| PollFd::new(mounts, PollFlags::PRI)));
+            ready.extend(self.vanishing.as_ref().map(|folder| PollFd::new(folder, PollFlags::IN)));
             let wait = if ending { Some(RETRY) } else { self.idle.as_ref().map(Idle::next_look) };
             match poll(&mut ready, wait.as_ref()) {
                 Ok(_) | Err(Errno::INTR) => {}
@@ -277,8 +293,12 @@ impl Session {
             }
             let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
             let (asked, signalled) = (is_ready(&ready[0]), is_ready(&ready[1]));
-            let unmounted = ready.get(3).is_some_and(is_ready)
-                && self.mounts.as_ref().is_some_and(|table| self.on.is_unmounted(table));
+            let more = ready.iter().skip(3).any(is_ready);
+            let unmounted = more && self.mounts.as_ref().is_some_and(|table| self.on.is_unmounted(table));
+            if more && self.vanishing.take_if(|folder| folder.is_gone()).is_some() {
+                tell(&Notice::Vanished(self.on.state.volume.clone()));
+                ending = true;
+            }
             if unmounted {
                 self.on.state.mountpoint = None;
                 self.mounts = None;

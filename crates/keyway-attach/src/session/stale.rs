@@ -8,6 +8,11 @@ use super::state::SessionState;
 use crate::notice::{Notice, tell};
 use crate::ublk::{self, UblkError};
 use crate::{AttachError, dmcrypt, files, fuse, loopdev, mount};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+use rustix::process::geteuid;
+use std::fs::Metadata;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::time::Duration;
 
@@ -38,6 +43,10 @@ pub(super) fn clean_stale_in(
     runtime: &Path,
     spared: Option<&Path>,
 ) -> Result<Vec<SessionState>, AttachError> {
+    // Where a logout took the folder away, nothing of it is left.
+    if !runtime.is_dir() {
+        return Ok(Vec::new());
+    }
     let _alone = lock_runtime(runtime)?;
     let mut cleaned = Vec::new();
     for folder in session_folders(runtime) {
@@ -82,8 +91,28 @@ pub(super) fn clean_stale_in(
             fuse::disconnect(&at, true)?;
         }
         folder.remove()?;
+        cleaned.last().filter(|state| state.id == folder.id()).into_iter().for_each(remove_socket);
     }
     Ok(cleaned)
+}
+
+/// Removes the socket that a dead session had at a path of its user's choice: clients would find it, and nobody there. One on which
+/// somebody listens is another server's by now.
+fn remove_socket(state: &SessionState) {
+    let Some(path) = state.socket.as_deref().filter(|path| path.is_absolute()) else { return };
+    let own = |found: &Metadata| found.file_type().is_socket() && found.uid() == geteuid().as_raw();
+    if std::fs::symlink_metadata(path).is_ok_and(|found| own(&found)) && is_dead(path) {
+        // Nobody is left to tell when this fails; the next server clears it away.
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// Whether nobody listens on a socket. One whose line is full has somebody.
+fn is_dead(socket: &Path) -> bool {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let client = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None);
+    let address = SocketAddrUnix::new(socket);
+    client.is_ok_and(|client| address.is_ok_and(|at| connect(client, &at) == Err(Errno::CONNREFUSED)))
 }
 
 /// Removes what a dead session left in the kernel: in use only where told to.
@@ -166,4 +195,33 @@ fn take_away_mapping(state: &SessionState, unmount: bool) -> Result<(), AttachEr
         mount::unmount_device(at, device)?;
     }
     dmcrypt::remove_stale(&state.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn the_socket_of_a_dead_session_goes_and_that_of_another_server_stays() {
+        let place = tempfile::tempdir().expect("a folder");
+        let runtime = place.path().join("run");
+        std::fs::create_dir(&runtime).expect("room");
+        for listens in [false, true] {
+            let (folder, lock) = SessionFolder::create(&runtime).expect("made");
+            let socket = place.path().join("socket");
+            let state = serde_json::json!({
+                "id": folder.id(), "volume": "/v", "attachment": "nbd", "socket": socket, "filesystem": null, "pid": 0,
+                "pid_started": 0, "opened": 0, "size_bytes": 512, "sector_bytes": 512, "read_only": false,
+                "transport": "nbd", "details": null,
+            });
+            std::fs::write(folder.state(), state.to_string()).expect("room");
+            let listener = UnixListener::bind(&socket).expect("a new path");
+            let listener = Some(listener).filter(|_| listens);
+            drop(lock);
+            assert_eq!(clean_stale_in(&runtime, None).expect("cleared").len(), 1);
+            assert_eq!((socket.exists(), folder.path().exists()), (listens, false));
+            drop(listener);
+        }
+    }
 }

@@ -194,6 +194,20 @@ impl SessionState {
         self.volume == volume && inode.zip(self.inode.as_ref()).is_none_or(|(found, open)| found.was(open))
     }
 
+    /// Whether another file has its path now.
+    pub fn is_replaced(&self) -> bool {
+        self.inode.zip(Inode::at(&self.volume)).is_some_and(|(open, now)| !now.is(&open))
+    }
+
+    /// What [`close`](super::close) finds it by, whatever has become of its volume's path: that, or where else it is.
+    pub fn closes_by(&self) -> PathBuf {
+        let other = || self.mountpoint.as_ref().or(self.device.as_ref()).or(self.file.as_ref());
+        match self.is_replaced() {
+            false => self.volume.clone(),
+            true => other().cloned().unwrap_or_else(|| PathBuf::from(&self.id)),
+        }
+    }
+
     /// Whether the serving process, the very one, still exists.
     pub(super) fn process_exists(&self) -> bool {
         started(self.pid) == Some(self.pid_started)

@@ -124,5 +124,8 @@ fn serve(file: &Path, way: &str, mount_point: Option<PathBuf>) -> Result<(), Att
         Some(folder) if way.starts_with("planted") => device(Planted::new(store, folder), Access::ReadWrite),
         _ => device(store, Access::ReadWrite),
     };
-    session::run(device, plan, print)
+    session::run(device, plan, |state| {
+        print(state);
+        true
+    })
 }

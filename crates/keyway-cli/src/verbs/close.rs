@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     closed.iter().filter(|closed| closed.killed).for_each(|closed| out.warn(&told("close killed", closed)));
     let lines = || match closed.as_slice() {
         [] => "Nothing was open.".to_owned(),
-        all => all.iter().map(|c| format!("{} is closed.", shown(&c.volume))).collect::<Vec<_>>().join("\n"),
+        all => all.iter().map(|closed| told("close done", closed)).collect::<Vec<_>>().join("\n"),
     };
     if let Some(message) = hit.pop() {
         hit.iter().for_each(|message| out.warn(message));

@@ -41,15 +41,15 @@ fn all(out: Output) -> Result<(), Failure> {
         "converting": converting, "elsewhere": elsewhere });
     let own =
         elsewhere.into_iter().map(|one| format!("\n{} is {}", shown(&one.volume), OtherUser::from(one)));
-    let own = own.collect::<String>();
+    let (own, roots) = (&*own.collect::<String>(), &*roots);
     out.result(&document, || {
-        status_words::all(&volumes, [&waiting, &killed], &converting, &roots).trim_end().to_owned() + &own
+        status_words::all(&volumes, [&waiting, &killed], &converting, (roots, own)).trim_end().to_owned() + own
     })
 }
 
 fn one(name: &Path, args: &Args, out: Output) -> Result<(), Failure> {
     let status = AnyStatus::of(name, args.partition, args.journal.path())?;
-    let (is_open, others) = (status.is_open(), status.other().map(|other| other.elsewhere.is_some()));
+    let (is_open, others) = (status.is_open(), status.other().map(OtherUser::is_own));
     match status {
         AnyStatus::Volume(status) => out.result(&document(&status), || status_words::one(name, &status)),
         AnyStatus::Converting { path, found, open } => {
@@ -61,11 +61,7 @@ fn one(name: &Path, args: &Args, out: Output) -> Result<(), Failure> {
         }
     }?;
     // All is told already.
-    let code = match others {
-        Some(true) => Exit::Busy,
-        Some(false) => Exit::NotPermitted,
-        None => Exit::NotOpen,
-    };
+    let code = others.map_or(Exit::NotOpen, |own| if own { Exit::Busy } else { Exit::NotPermitted });
     if is_open || !args.exit_code { Ok(()) } else { Err(Failure::new(code, "", "")) }
 }
 

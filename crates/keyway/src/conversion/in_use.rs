@@ -126,6 +126,7 @@ fn serve(
         let served = session::run(Arc::new(device), attach, |state| {
             progress.note(&Note::Attached(state));
             converting = Some(scope.spawn(convert));
+            true
         });
         watch.stop();
         (served, converting.map(std::thread::ScopedJoinHandle::join))

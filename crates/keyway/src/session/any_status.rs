@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::medium;
 use crate::under_way::{Description, describe};
 use crate::unlock::UnlockArguments;
-use keyway_attach::session::SessionElsewhere;
+use keyway_attach::session::{SessionElsewhere, find_replaced};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -71,7 +71,8 @@ impl AnyStatus {
                 let waiting = of_dead(WaitingVolume::named(Some(name))?);
                 let volume = waiting.as_ref().map_or(path, |waiting| &*waiting.volume);
                 let locked = VolumeStatus::locked(volume, partition)?;
-                VolumeStatus { waiting: waiting.clone(), killed: killed.clone(), ..locked }
+                let open_before = find_replaced(name)?.map(WaitingVolume::from);
+                VolumeStatus { waiting: waiting.clone(), killed: killed.clone(), open_before, ..locked }
             }
         };
         status.partition = partition_of(name, &status, partition);

@@ -14,13 +14,15 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
 
 /// Serves what whoever started this process asks for, until it is closed. Standard input holds the plan and its
 /// secrets; standard output takes one line: the [`Session`](super::Session), or the [`SessionRefusal`]. From then on all three
 /// streams lead nowhere.
 ///
 /// A process calls this before it has other threads. `abandoned` is called, on a thread of its own, if whoever asked
-/// goes away while the keys are still being derived: it ends the process.
+/// goes away while the keys are still being derived: it ends the process. Whoever goes away later, without a word that the line
+/// has come, has told nobody that the volume is open: it is closed again.
 ///
 /// # Errors
 /// What [`SessionPlan::serve`] says; it has been told already where anybody still listened.
@@ -36,10 +38,11 @@ pub fn serve_as_asked(
     // What serves opens nothing any more.
     let null = OpenOptions::new().read(true).write(true).open("/dev/null").ok();
     let (unlocked, mut answered) = (Arc::new(AtomicBool::new(false)), false);
-    let served = hear(&unlocked, abandoned).and_then(|(plan, secrets)| {
+    let served = hear(&unlocked, abandoned).and_then(|((plan, secrets), heard)| {
         serve::serve(&plan, secrets, progress, &unlocked, |session| {
             answered = true;
             answer(&to, &Answer::Ready(Box::new(session.clone())), null.as_ref());
+            heard.recv() == Ok(true)
         })
     });
     if let (Err(e), false) = (&served, answered) {
@@ -59,32 +62,34 @@ fn is_systemds_own() -> bool {
     group == Some("1") && !has_terminal
 }
 
-/// What shall be served; from now on the process ends with whoever asked, until it is `unlocked`.
+/// What shall be served, and whether whoever asked hears the answer; from now on the process ends with that one, until it is
+/// `unlocked`.
 fn hear(
     unlocked: &Arc<AtomicBool>,
     abandoned: impl FnOnce() + Send + 'static,
-) -> Result<(SessionPlan, SessionSecrets), Error> {
+) -> Result<((SessionPlan, SessionSecrets), Receiver<bool>), Error> {
     let mut input = duplicate(io::stdin())?;
     let asked = pipe::receive(&mut input).map_err(SessionError::NoRequest)?;
     let unlocked = Arc::clone(unlocked);
     let confined = asked.0.sandbox()?.is_some();
-    let (begins, begun) = std::sync::mpsc::sync_channel(1);
+    let (begins, begun) = sync_channel(1);
+    let (tells, heard) = sync_channel(1);
     std::thread::spawn(move || {
         // It outlives the moment at which this process can still give anything up.
         let _ = begins.send(if confined { give_up_paths() } else { Ok(()) });
-        let gone = matches!(input.read(&mut [0]), Ok(0));
-        if gone && !unlocked.load(Ordering::Acquire) {
+        let hears = input.read_exact(&mut [0]).is_ok();
+        if !hears && !unlocked.load(Ordering::Acquire) {
             abandoned();
         }
+        let _ = tells.send(hears);
     });
     if let Ok(Err(e)) = begun.recv() {
         return Err(AttachError::io("enter the sandbox", e).into());
     }
-    Ok(asked)
+    Ok((asked, heard))
 }
 
-/// One line to whoever asked; they may have gone, and the volume is served all the same. Then lets go of the pipes and
-/// the terminal.
+/// One line to whoever asked, who may have gone. Then lets go of the pipes and the terminal.
 fn answer(mut to: &File, answer: &Answer, null: Option<&File>) {
     if let Ok(mut line) = serde_json::to_vec(answer) {
         line.push(b'\n');

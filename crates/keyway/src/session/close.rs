@@ -6,7 +6,8 @@ use super::others::OtherUser;
 use crate::error::Error;
 use crate::shown::shown;
 use keyway_attach::session::{
-    Closed, Closing, SessionElsewhere, SessionState, clean_stale, close_so, find, killed, list, must_be_idle,
+    Closed, Closing, SessionElsewhere, SessionState, clean_stale, close_so, find, find_replaced, killed,
+    list, must_be_idle,
 };
 use keyway_attach::{AttachError, SilentProcess};
 use keyway_error::Explain;
@@ -33,13 +34,15 @@ pub struct ClosedVolume {
     pub killed: bool,
     /// A write was refused that would have damaged the hidden volume, and so was all that was written after it.
     pub guard_hit: bool,
+    /// It is the file that was at the path by which it was named; another one is there by now.
+    pub replaced: bool,
 }
 
 impl ClosedVolume {
     /// Of a session that was, or is.
     pub fn new(state: SessionState, killed: bool) -> Self {
         let SessionState { volume, device, mountpoint, pid, .. } = state;
-        Self { volume, device, mountpoint, pid, killed, guard_hit: false }
+        Self { volume, device, mountpoint, pid, killed, guard_hit: false, replaced: false }
     }
 }
 
@@ -50,7 +53,7 @@ impl ClosedVolume {
 pub fn plan_close(name: Option<&Path>) -> Result<Vec<ClosedVolume>, Error> {
     let name = name.map(open_name).transpose()?;
     let open = match &name {
-        Some(name) => find(name)?.into_iter().collect(),
+        Some(name) => find_to_close(name)?.into_iter().collect(),
         None => list()?,
     };
     // As closing it would: whoever looks before wants to know.
@@ -116,6 +119,7 @@ pub fn close_each(
         match done {
             Ok(done) => all.closed.push(ClosedVolume {
                 guard_hit: done.guard_hit,
+                replaced: done.replaced,
                 ..ClosedVolume::new(done.state, done.killed)
             }),
             Err(AttachError::Deleted { .. }) => {}
@@ -135,13 +139,18 @@ pub fn close_each(
 
 /// Leaves the volume of that name, if it is this process's working folder. Returns the name that it has from anywhere.
 fn leave(name: PathBuf) -> Result<PathBuf, Error> {
-    let mounted = find(&name)?.and_then(|state| Some((state.id, state.mountpoint?)));
+    let mounted = find_to_close(&name)?.and_then(|state| Some((state.id, state.mountpoint?)));
     let is_here = |at: &Path| std::env::current_dir().is_ok_and(|here| here.starts_with(at));
     match mounted {
         // Where it can't be left, the volume is in use, and that is told.
         Some((id, at)) if is_here(&at) && std::env::set_current_dir("/").is_ok() => Ok(id.into()),
         _ => Ok(name),
     }
+}
+
+/// What closing that name would close: where another file has it by now, the one that had it before.
+fn find_to_close(name: &Path) -> Result<Option<SessionState>, AttachError> {
+    find(name)?.map_or_else(|| find_replaced(name), |open| Ok(Some(open)))
 }
 
 /// Says of a volume that is not open who else has it open.

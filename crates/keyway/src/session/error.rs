@@ -165,8 +165,9 @@ explain! { SessionError, through Refused | HostSecret {
     },
     Self::AtWork { volume, pid, .. } => [Busy InUse, WaitForProcess { pid: *pid }; volume],
     Self::OtherPartition { volume, .. } => [AlreadyOpen InUse, CloseNamed { volume: volume.clone() }; volume],
-    Self::FolderTaken { folder, volume } => [Busy InUse, CloseNamed { volume: volume.clone() }; folder],
-    Self::Others { path, other } if other.elsewhere.is_some() => [AlreadyOpen InUse, (other.close(path)); path],
+    // Another file may have the volume's name by now.
+    Self::FolderTaken { folder, .. } => [Busy InUse, CloseNamed { volume: folder.clone() }; folder],
+    Self::Others { path, other } if other.is_own() => [AlreadyOpen InUse, (other.close(path)); path],
     Self::Others { path, other } => [NotPermitted Machine, (other.close(path)); path],
     Self::Lacks { purpose: Purpose::Cache, .. } => [NotPermitted Machine, RootOrNoCache],
     Self::Lacks { purpose: Purpose::Tool, lack } => [NotPermitted Machine, (for_a_tool(lack))],

@@ -63,9 +63,10 @@ pub fn refuse_if_taken(path: &Path, access: Access) -> Result<(), Error> {
     // It may have been opened while it was waited for.
     refuse_if_found(path)?;
     let by = error.get_ref().and_then(|inner| inner.downcast_ref::<InUse>()).and_then(InUse::process);
-    let volume = list()?.into_iter().find(|state| Some(state.pid) == by).map(|state| state.volume);
-    let elsewhere = || by.and_then(OtherUser::of).filter(|other| other.elsewhere.is_some());
-    if let (None, Some(other)) = (&volume, elsewhere()) {
+    let volume = list()?.into_iter().find(|state| Some(state.pid) == by).map(|state| state.closes_by());
+    let own =
+        || by.and_then(|pid| OtherUser::of(pid).or_else(|| OtherUser::lost(pid))).filter(OtherUser::is_own);
+    if let (None, Some(other)) = (&volume, own()) {
         return Err(SessionError::Others { path: path.to_owned(), other }.into());
     }
     let error = StoreError::new(Operation::Open, path, 0, 0, error);
@@ -78,7 +79,11 @@ fn refuse_if_found(path: &Path) -> Result<(), Error> {
         Some(pid) => {
             SessionError::AtWork { volume: state.volume, pid, resizes: own_process::resizes(pid) }.into()
         }
-        None => AttachError::AlreadyOpen { volume: state.volume, mountpoint: state.mountpoint }.into(),
+        None => {
+            // Where another file has its path now, it goes by the name that it was found by.
+            let volume = if state.is_replaced() { path.to_owned() } else { state.volume };
+            AttachError::AlreadyOpen { volume, mountpoint: state.mountpoint }.into()
+        }
     })
 }
 

@@ -1,6 +1,7 @@
 //! What is told of an open volume in figures and Windows' words, for people.
 
 use super::{Latencies, Reason, VolumeStatus};
+use crate::shown::for_shell;
 use keyway_store::size::words;
 use keyway_volume::bitlocker::Protection;
 
@@ -99,6 +100,12 @@ pub fn windows_fields(status: &VolumeStatus) -> Vec<(&'static str, String)> {
     if !status.is_known() {
         rows.retain(|(_, said)| *said != unknown());
     }
+    rows.extend(status.open_before.iter().map(|before| {
+        let close = format!("keyway close {}", for_shell(&before.volume));
+        let words = "the file that had this name before is open yet, and was replaced by this one, which is not: copy what you \
+                     need from it, then";
+        ("  attention", format!("{words} `{close}` closes it, and it is gone"))
+    }));
     rows.extend(status.cut_off.iter().map(|cut_off| ("  attention", cut_off.clone())));
     rows.extend(status.description.iter().map(|description| ("  Description:", description.clone())));
     rows

@@ -1,8 +1,9 @@
 //! Volumes that other users have open, or this one with sessions in another folder. Their sessions are nobody else's to look at;
 //! that they hold a file anybody sees.
 
+use crate::own_process;
 use keyway_attach::loopdev::backing_file;
-use keyway_attach::session::SessionElsewhere;
+use keyway_attach::session::{SessionElsewhere, list};
 use keyway_error::Advice;
 use keyway_store::close_as;
 use keyway_sys::{mounts, write_locked_by};
@@ -19,7 +20,7 @@ const NAME: &[u8] = b"keyway";
 const ROOT: u32 = 0;
 
 /// A process that has a volume and is none of this user's sessions here: another user's, or one of this user's with its sessions
-/// in another folder.
+/// in another folder, or in one that was taken away.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct OtherUser {
     /// The user's number.
@@ -29,11 +30,14 @@ pub struct OtherUser {
     /// It is this user's own, with its sessions in that folder.
     #[serde(skip)]
     pub elsewhere: Option<PathBuf>,
+    /// It is this user's own, and the folder of its session was taken away.
+    #[serde(skip)]
+    pub lost: bool,
 }
 
 impl From<SessionElsewhere> for OtherUser {
     fn from(session: SessionElsewhere) -> Self {
-        Self { user: geteuid().as_raw(), pid: session.pid, elsewhere: Some(session.folder) }
+        Self { user: geteuid().as_raw(), pid: session.pid, elsewhere: Some(session.folder), lost: false }
     }
 }
 
@@ -44,6 +48,7 @@ impl fmt::Display for OtherUser {
             _ if self.elsewhere.is_some() => {
                 f.write_str("open, with your sessions in another folder than here")?
             }
+            _ if self.lost => f.write_str("open, and the folder of its session was taken away")?,
             ROOT => f.write_str("none of yours; root has it open")?,
             user => write!(f, "none of yours; user {user} has it open")?,
         }
@@ -58,7 +63,27 @@ impl OtherUser {
     /// Whoever else has what is at `path`: a process of ours that has it for writing, or a session of this user's that it names.
     pub fn having(path: &Path) -> Option<Self> {
         let own = SessionElsewhere::find(path).map(Self::from);
-        own.or_else(|| Self::of(write_locked_by(path)?.pid)).or_else(|| Self::attached_at(path))
+        let holds = || {
+            write_locked_by(path).and_then(|holder| Self::of(holder.pid).or_else(|| Self::lost(holder.pid)))
+        };
+        own.or_else(holds).or_else(|| Self::attached_at(path))
+    }
+
+    /// Whether it is this user's.
+    pub fn is_own(&self) -> bool {
+        self.elsewhere.is_some() || self.lost
+    }
+
+    /// The process, where it serves a volume of this user's, and its session is one that no command finds any more. One that has
+    /// not made its session yet is none of these.
+    pub(super) fn lost(pid: u32) -> Option<Self> {
+        let user = own_by_name(pid)?;
+        let is_found = || list().is_ok_and(|all| all.iter().any(|state| state.pid == pid));
+        let is_lost = user == geteuid().as_raw()
+            && own_process::serves(pid)
+            && SessionElsewhere::is_any_lost()
+            && !is_found();
+        is_lost.then_some(Self { user, pid, elsewhere: None, lost: true })
     }
 
     /// Whoever has mounted there, or made the block device: by the folder of its sessions, which the kernel names.
@@ -75,7 +100,7 @@ impl OtherUser {
             Self::all().into_iter().filter(|other| other.user == user && user != geteuid().as_raw());
         let (pid, more) = (all.next()?.pid, all.next());
         // Of several of that user's nobody else can tell which.
-        Some(Self { user, pid: if more.is_some() { 0 } else { pid }, elsewhere: None })
+        Some(Self { user, pid: if more.is_some() { 0 } else { pid }, elsewhere: None, lost: false })
     }
 
     /// What closes the volume that it has.
@@ -83,6 +108,7 @@ impl OtherUser {
         let path = path.to_owned();
         match self.elsewhere.clone() {
             Some(folder) => Advice::CloseElsewhere { folder, path },
+            None if self.lost => Advice::EndProcess { pid: self.pid },
             None => close_as(self.user, self.pid, path),
         }
     }
@@ -105,13 +131,18 @@ impl OtherUser {
 
     /// The process, where it is one of ours and none of this user's sessions here.
     pub(super) fn of(pid: u32) -> Option<Self> {
-        let user = metadata(format!("/proc/{pid}")).ok()?.uid();
-        let line = read(format!("/proc/{pid}/cmdline")).ok()?;
-        let program = line.split(|byte| *byte == 0).next()?;
-        let is_ours = program.rsplit(|byte| *byte == b'/').next() == Some(NAME);
-        let is_own = is_ours && user == geteuid().as_raw();
+        let user = own_by_name(pid)?;
+        let is_own = user == geteuid().as_raw();
         let elsewhere = if is_own { SessionElsewhere::served_by(pid) } else { None };
         let elsewhere = elsewhere.map(|session| session.folder);
-        (is_ours && is_own == elsewhere.is_some()).then_some(Self { user, pid, elsewhere })
+        (is_own == elsewhere.is_some()).then_some(Self { user, pid, elsewhere, lost: false })
     }
+}
+
+/// The user of a process that is one of ours by its name.
+fn own_by_name(pid: u32) -> Option<u32> {
+    let user = metadata(format!("/proc/{pid}")).ok()?.uid();
+    let line = read(format!("/proc/{pid}/cmdline")).ok()?;
+    let program = line.split(|byte| *byte == 0).next()?;
+    (program.rsplit(|byte| *byte == b'/').next() == Some(NAME)).then_some(user)
 }

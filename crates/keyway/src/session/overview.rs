@@ -142,7 +142,8 @@ fn device_bytes((major, minor): (u32, u32)) -> Option<u64> {
     sectors.trim().parse::<u64>().ok()?.checked_mul(512)
 }
 
-/// A volume whose server was killed: its block device waits for another one, or what it was attached by is still there.
+/// A volume whose server was killed: its block device waits for another one, or what it was attached by is still there. Or one
+/// that is served, and whose file's name another one has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WaitingVolume {
@@ -229,6 +230,9 @@ pub struct VolumeStatus {
     /// What its server left, which was killed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub killed: Option<WaitingVolume>,
+    /// The volume that was there before, which is open yet and has no other name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_before: Option<WaitingVolume>,
 }
 
 /// All of it is encrypted.
@@ -264,6 +268,7 @@ impl From<OpenVolume> for VolumeStatus {
             resume_with: None,
             waiting: None,
             killed: None,
+            open_before: None,
         }
     }
 }
@@ -414,6 +419,7 @@ impl VolumeStatus {
             resume_with: None,
             waiting: None,
             killed: None,
+            open_before: None,
         }
     }
 

@@ -41,6 +41,10 @@ impl SessionPlan {
         progress: impl Progress,
         ready: impl FnOnce(&Session),
     ) -> Result<(), Error> {
+        let ready = |session: &Session| {
+            ready(session);
+            true
+        };
         serve(self, secrets, progress, &AtomicBool::new(false), ready)
     }
 }
@@ -54,13 +58,13 @@ fn reached(state: &SessionState) -> String {
     all.collect::<Vec<_>>().join(", ")
 }
 
-/// The same; `unlocked` becomes true when the keys are derived.
+/// The same; `unlocked` becomes true when the keys are derived, and where `ready` says no, it is closed again.
 pub(super) fn serve(
     plan: &SessionPlan,
     secrets: SessionSecrets,
     progress: impl Progress,
     unlocked: &AtomicBool,
-    ready: impl FnOnce(&Session),
+    ready: impl FnOnce(&Session) -> bool,
 ) -> Result<(), Error> {
     known_drivers();
     if let Some(number) = plan.held {
@@ -102,7 +106,7 @@ pub(super) fn serve(
     let ready = |state: &SessionState| {
         log::info!("attach {}: {}", shown(&state.volume), reached(state));
         let (state, keys_locked) = (state.clone(), keyway_secret::all_locked());
-        ready(&Session { state, warnings, keys_locked });
+        ready(&Session { state, warnings, keys_locked })
     };
     let served = if by_kernel {
         in_kernel(plan, device, keys, (details, sandbox), ready)
@@ -119,7 +123,7 @@ fn ourselves(
     plan: &SessionPlan,
     attach: AttachPlan,
     device: Device,
-    ready: impl FnOnce(&SessionState),
+    ready: impl FnOnce(&SessionState) -> bool,
 ) -> Result<(), Error> {
     let device = if plan.discards { device.allowing_discards() } else { device };
     Ok(session::run(Arc::new(device), attach, ready)?)
@@ -131,7 +135,7 @@ fn in_kernel(
     device: Device,
     keys: Vec<LayerSecrets>,
     (details, sandbox): (Value, Option<Sandbox>),
-    ready: impl FnOnce(&SessionState),
+    ready: impl FnOnce(&SessionState) -> bool,
 ) -> Result<(), Error> {
     let access = if device.is_read_only() { Access::ReadOnly } else { Access::ReadWrite };
     // The kernel claims a device for itself, so ours must be given up.
@@ -143,9 +147,7 @@ fn in_kernel(
         // From now on nobody but the kernel has a key.
         spare = None;
         keyway_secret::wipe_stack();
-        if let Some(ready) = ready.take() {
-            ready(state);
-        }
+        ready.take().is_some_and(|ready| ready(state))
     });
     match (served, &plan.otherwise, spare, ready) {
         (Err(AttachError::DmCrypt(e)), Some(other), Some(layout), Some(ready)) => {

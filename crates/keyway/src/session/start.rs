@@ -8,7 +8,7 @@ use super::program::ServingProgram;
 use super::refusal::SessionRefusal;
 use keyway_store::hand_on;
 use serde::{Deserialize, Serialize};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
@@ -19,6 +19,9 @@ pub(super) enum Answer {
     Ready(Box<Session>),
     Error(SessionRefusal),
 }
+
+/// What whoever asked says to that: it has come. The end of the pipe without it says that nobody knows of the open volume.
+const HEARD: &[u8] = b"\n";
 
 fn command(by: &ServingProgram) -> Command {
     let mut command = Command::new(&by.program);
@@ -33,6 +36,20 @@ impl SessionPlan {
     /// # Errors
     /// It could not be started, said nothing, or says itself why it does not serve ([`SessionError::Refused`]).
     pub fn start(&self, secrets: &SessionSecrets, by: &ServingProgram) -> Result<Session, SessionError> {
+        self.start_to_tell(secrets, by, || ())
+    }
+
+    /// The same for who has to tell a person. `opened` is called when the volume is open: until it returns, the end of this process
+    /// closes the volume again; from then on a signal should not end it before it has told.
+    ///
+    /// # Errors
+    /// As [`SessionPlan::start`].
+    pub fn start_to_tell(
+        &self,
+        secrets: &SessionSecrets,
+        by: &ServingProgram,
+        opened: impl FnOnce(),
+    ) -> Result<Session, SessionError> {
         // Whatever the caller had open besides stays with the caller.
         keyway_sys::close_on_exec_from(3)
             .map_err(SessionError::process("keep open files from the serving process"))?;
@@ -48,13 +65,17 @@ impl SessionPlan {
         let sent = pipe::send(&mut to, &plan, secrets);
         let mut line = String::new();
         let heard = sent.and_then(|()| BufReader::new(from).read_line(&mut line));
-        // The pipe stays open until here: its end tells the other side that nobody waits any more.
-        drop(to);
         if !matches!(heard, Ok(n) if n > 0) {
+            drop(to);
             return Err(SessionError::NoAnswer(child.wait().ok()));
         }
+        // The pipe stays open meanwhile: its end tells the other side that nobody waits any more.
         match serde_json::from_str(&line) {
-            Ok(Answer::Ready(session)) => Ok(*session),
+            Ok(Answer::Ready(session)) => {
+                opened();
+                to.write_all(HEARD).map_err(SessionError::process("talk to the serving process"))?;
+                Ok(*session)
+            }
             Ok(Answer::Error(refusal)) => Err(refusal.into()),
             Err(e) => Err(SessionError::process("understand the serving process")(e.into())),
         }

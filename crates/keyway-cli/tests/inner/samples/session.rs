@@ -97,7 +97,7 @@ pub(super) fn serving() -> Vec<Failure> {
     let taken = |volume| SessionError::Taken { error: failed(Operation::Open), volume };
     let others = |user, elsewhere: Option<&str>| SessionError::Others {
         path: v(),
-        other: OtherUser { user, pid: 77, elsewhere: elsewhere.map(PathBuf::from) },
+        other: OtherUser { user, pid: 77, elsewhere: elsewhere.map(PathBuf::from), lost: false },
     };
     let lacks =
         |purpose, need, reason| Failure::from(SessionError::Lacks { purpose, lack: Lack { need, reason } });
@@ -118,6 +118,10 @@ pub(super) fn serving() -> Vec<Failure> {
         others(0, None),
         others(123_456, None),
         others(0, Some("/run/user/7/keyway")),
+        SessionError::Others {
+            path: v(),
+            other: OtherUser { user: 7, pid: 77, elsewhere: None, lost: true }
+        },
         SessionError::FolderTaken { folder: "/mnt".into(), volume: v() },
         SessionError::NotAttachable,
         SessionError::OnlyReadUnprotected,
