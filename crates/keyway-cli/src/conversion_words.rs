@@ -62,7 +62,7 @@ impl keyway::Progress for Told<'_> {
     }
 
     fn note(&self, note: &Note<'_>) {
-        self.bar.get().into_iter().for_each(Progress::done);
+        self.bar.get().filter(|_| !matches!(note, Note::NewKeys(_))).into_iter().for_each(Progress::done);
         let names = json!({"path": shown(&self.of.path), "resume": self.of.resume_with(false)});
         let words = |what: &str, more: Value| said(&format!("conversion {what}"), &facts(&names, more));
         let warn = |what: &str, more: Value| self.out.warn(&words(what, more));
@@ -72,11 +72,10 @@ impl keyway::Progress for Told<'_> {
                     self.out.warn(&failure.message);
                 }
             }
+            Note::NewKeys(made) => drop(self.out.say(&words("keys told", json!(made)))),
             Note::Converted => self.out.announce(&words("converted", Value::Null)),
             Note::Failed(e) => warn("failed", json!({"why": e.to_string()})),
-            Note::Closed { percentage_done, opens } => {
-                warn("closed", json!({"percent": percentage_done, "opens": opens}));
-            }
+            Note::Closed { percent, opens } => warn("closed", json!({"percent": percent, "opens": opens})),
             Note::Decrypted => self.out.announce(&words("decrypted", Value::Null)),
             Note::JournalNotRemoved(journal, e) => {
                 let why = match e {
@@ -104,10 +103,13 @@ pub(crate) fn tell(outcome: &ConversionOutcome, of: &ConversionRequest, out: Out
     if outcome.state == ConversionState::Paused {
         let done = outcome.work.as_ref().and_then(|work| Some((work.done_bytes?, work.total_bytes)));
         let percent = done.map(|(done, total)| percentage(done, total)).unwrap_or_default();
-        let facts = json!({"path": in_json(&outcome.volume), "opens": outcome.percentage_encrypted, "percent": percent});
-        let resume = format!("go on with `{}`", outcome.resume_with(of));
-        let failure =
-            Failure::new(Exit::Failed, said("conversion paused", &facts), resume).kind(Kind::Paused);
+        let facts = facts(
+            &outcome.made,
+            json!({"path": in_json(&outcome.volume), "percent": percent,
+            "opens": outcome.percentage_encrypted, "resume": outcome.resume_with(of)}),
+        );
+        let [what, next] = ["paused", "paused next"].map(|word| said(&format!("conversion {word}"), &facts));
+        let failure = Failure::new(Exit::Failed, what, next).kind(Kind::Paused);
         let path = Some(outcome.volume.as_path().into());
         return Err(Failure { path, ..failure.with(serde_json::json!(outcome)) });
     }
@@ -119,7 +121,7 @@ pub(crate) fn tell(outcome: &ConversionOutcome, of: &ConversionRequest, out: Out
 fn words(outcome: &ConversionOutcome, of: &ConversionRequest) -> String {
     let (path, next) = (shown(&outcome.volume), for_shell(&outcome.volume));
     let Some(work) = &outcome.work else {
-        return format!("{path}: the conversion had come to its end.");
+        return said("conversion ended", &facts(&outcome.made, json!({"path": path})));
     };
     let facts = json!({"kind": outcome.conversion, "next": next, "needs": outcome.needs(of),
         "format": outcome.format, "new": outcome.new_format});

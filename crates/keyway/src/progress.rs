@@ -1,5 +1,6 @@
 //! Who sees long work, and may stop it: a terminal, a window, a signal on a bus.
 
+use crate::conversion::Made;
 use crate::error::Error;
 use crate::session::SessionState;
 use crate::variant::Variant;
@@ -76,6 +77,9 @@ pub enum Stage {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Note<'a> {
+    /// What opens the new BitLocker volume is on the medium, and holds from now on, however the conversion ends: its recovery
+    /// password, where that is in no file, or what tells it.
+    NewKeys(&'a Made),
     /// The volume can be used from now on, and is converted meanwhile.
     Attached(&'a SessionState),
     /// All of it is converted; it stays attached until it is closed.
@@ -84,8 +88,8 @@ pub enum Note<'a> {
     Failed(&'a ConvertError),
     /// The volume was closed before all of it was converted: it goes on later.
     Closed {
-        /// How much of the work is done.
-        percentage_done: f64,
+        /// How much of it is converted.
+        percent: f64,
         /// It is a whole volume as it is, and opens.
         opens: bool,
     },

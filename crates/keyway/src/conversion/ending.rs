@@ -4,10 +4,12 @@ use super::outcome::{ConversionOutcome, ConversionState, Made};
 use super::request::ConversionRequest;
 use crate::error::Error;
 use crate::progress::{Note, Progress};
+use crate::shown::for_shell;
 use crate::under_way::{ConversionError, JournalFile};
 use keyway_convert::{ConversionKind, ConvertError, PlannedConversion, Stopped};
 use keyway_fs::{FileSystemKind, FoundFileSystem};
 use keyway_store::Store;
+use keyway_volume::bitlocker::{Protection, look};
 
 /// An error in the middle of a conversion.
 pub(super) fn interrupted(request: &ConversionRequest) -> impl Fn(ConvertError) -> Error + '_ {
@@ -35,6 +37,29 @@ pub(super) fn tell_of_kept(planned: &PlannedConversion, stopped: Stopped, progre
     {
         progress.note(&Note::BadClusters(e));
     }
+}
+
+/// Whether what was none becomes a BitLocker volume.
+pub(super) fn becomes_bitlocker(planned: &PlannedConversion) -> bool {
+    let [from, to] = planned.formats();
+    to == "bitlocker" && (from != to || planned.kind() == ConversionKind::Encryption)
+}
+
+/// What tells the recovery password of a volume that becomes a BitLocker volume, as it is typed: where it is in no file, it was
+/// told in words alone, or not at all by a run that was killed. Nothing where it has none, or does not open as it is.
+pub(super) fn recovery_password_with(
+    request: &ConversionRequest,
+    is_new: bool,
+    made: &Made,
+    store: &dyn Store,
+) -> Option<String> {
+    let is_kept = made.keys.as_ref().is_some_and(|keys| keys.recovery_file.is_some());
+    if !is_new || is_kept {
+        return None;
+    }
+    let protectors = look(store).ok()?.info.key_protectors;
+    let has_one = protectors.iter().any(|one| one.kind == Protection::RecoveryPassword);
+    has_one.then(|| format!("keyway protector recovery {}", for_shell(&request.path)))
 }
 
 /// Bytes behind a file system that are not worth making it larger; and of one that no tool makes larger.

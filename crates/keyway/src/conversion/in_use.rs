@@ -1,7 +1,10 @@
 //! Conversions of volumes that stay in use: attached before they begin, and served while they go on.
 
 use super::confined;
-use super::ending::{forget, forget_new, interrupted, outcome, tell_of_kept, tell_of_room};
+use super::ending::{
+    becomes_bitlocker, forget, forget_new, interrupted, outcome, recovery_password_with, tell_of_kept,
+    tell_of_room,
+};
 use super::job::Prepared;
 use super::lost_sectors::LostList;
 use super::outcome::{ConversionOutcome, Made};
@@ -14,6 +17,7 @@ use keyway_attach::session::{self, AttachPlan, MountPlan, SessionState};
 use keyway_convert::{
     Checkpoint, Conversion, ConversionKind, ConvertError, Live, PlannedConversion, Stopped,
 };
+use keyway_volume::bitlocker::look;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -26,7 +30,7 @@ pub(super) fn carry_out(
     lost: Option<&LostList>,
     progress: &dyn Progress,
 ) -> Result<ConversionOutcome, Error> {
-    let Prepared { planned, store, journal, made } = prepared;
+    let Prepared { planned, store, journal, mut made } = prepared;
     let failed = interrupted(request);
     let file = journal.as_ref();
     let mut conversion = planned.conversion(&*store, file.map(JournalFile::store), true).map_err(&failed)?;
@@ -49,11 +53,23 @@ pub(super) fn carry_out(
             Stopped::Done
         }
     };
+    // What is closed in good order has no journal any more.
+    let done = conversion.done().unwrap_or_default();
     let stopped = planned.close(&conversion, stopped).map_err(&failed)?;
     let opens = stopped == Stopped::Done || planned.left_whole(&*store)?;
     if stopped == Stopped::Paused {
-        let percentage_done = percentage(conversion.done().unwrap_or_default(), conversion.total());
-        progress.note(&Note::Closed { percentage_done, opens });
+        let percent = match (opens, planned.kind()) {
+            // The volume says it, and `status` says the same: this run may have begun in its middle.
+            (true, ConversionKind::Encryption) => look(&*store)?.info.percentage_encrypted,
+            (true, ConversionKind::Decryption) => 100.0 - look(&*store)?.info.percentage_encrypted,
+            _ => percentage(done, conversion.total()),
+        };
+        progress.note(&Note::Closed { percent, opens });
+    }
+    made.recovery_password_with =
+        recovery_password_with(request, becomes_bitlocker(&planned), &made, &*store);
+    if made.recovery_password_with.is_some() {
+        progress.note(&Note::NewKeys(&made));
     }
     if let Some(journal) = journal.filter(|_| opens) {
         forget(journal, progress);

@@ -11,6 +11,7 @@ use keyway_volume::HashName;
 use keyway_volume::bitlocker::{Block, Guid, NewProtectors, Protection, RecoveryPassword};
 use keyway_volume::veracrypt::check_hash;
 use serde::{Serialize, Serializer};
+use std::fmt;
 use std::path::PathBuf;
 
 /// What came of a conversion.
@@ -156,12 +157,27 @@ pub struct Made {
     /// Of a new BitLocker volume: its keys.
     #[serde(flatten)]
     pub keys: Option<NewKeys>,
+    /// What tells its recovery password, as it is typed, where that is in no file: the run that made it may have been killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery_password_with: Option<String>,
     /// Of a new VeraCrypt volume, what kind of secret opens it: told while it is in use.
     #[serde(skip)]
     pub secret: Option<SecretProtector>,
 }
 
+impl fmt::Debug for Made {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The recovery password goes into no log.
+        f.debug_struct("Made").field("cipher", &self.cipher).finish_non_exhaustive()
+    }
+}
+
 impl Made {
+    /// The recovery password that is to be shown, as it is written down.
+    pub fn recovery_text(&self) -> Option<String> {
+        self.keys.as_ref().and_then(NewKeys::recovery_text)
+    }
+
     /// What is told of it, for people: what a volume has now and had before, and what its keeper must keep. Its recovery
     /// password is among it, where it is in no file.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
@@ -182,6 +198,8 @@ impl Made {
                 keys.recovery_file.as_deref(),
                 keys.startup_key.as_deref(),
             ));
+        } else if let Some(command) = &self.recovery_password_with {
+            rows.push(("  recovery password", format!("`{command}` tells it")));
         }
         rows
     }

@@ -1,10 +1,10 @@
 //! What was paused or interrupted goes on.
 
 use super::claim::{claim_to_resume, is_under_way, refuse_if_used};
-use super::ending::{forget, nothing_left};
+use super::ending::{forget, nothing_left, recovery_password_with};
 use super::examined::Examined;
 use super::job::{Job, Next, Prepared, With};
-use super::outcome::Made;
+use super::outcome::{ConversionOutcome, Made};
 use super::plan::{Contents, ConversionPlan};
 use super::request::{ConversionRequest, read_twice};
 use crate::error::{Error, Misuse};
@@ -306,7 +306,7 @@ fn resume_cross_format(
             let (conversion, new_format) = (ConversionKind::Reencryption, Some(to));
             return match left {
                 Left::Untouched => Err(request.said(ConversionRefusal::NotBegun { conversion, new_format })),
-                _ => Ok(ended(request, Some(conversion), to)),
+                _ => Ok(ended(request, (&store, true), Some(conversion), to)),
             };
         }
     }
@@ -397,7 +397,10 @@ fn resume_bitlocker(
                 Left::FileSystem | Left::Untouched => {
                     Err(request.said(ConversionRefusal::NotBegun { conversion, new_format: None }))
                 }
-                Left::Decrypted | Left::Volume => Ok(ended(request, Some(conversion), "bitlocker")),
+                Left::Decrypted | Left::Volume => {
+                    let is_new = conversion == ConversionKind::Encryption;
+                    Ok(ended(request, (&store, is_new), Some(conversion), "bitlocker"))
+                }
             };
         }
     }
@@ -409,13 +412,20 @@ fn resume_bitlocker(
                 None => with.begin(planned, store, Made::default()),
             }
         }
-        NextRun::Nothing(_) => Ok(ended(request, None, "bitlocker")),
+        NextRun::Nothing(_) => Ok(ended(request, (&store, true), None, "bitlocker")),
     }
 }
 
 /// Nothing was left to convert.
-fn ended(request: &ConversionRequest, conversion: Option<ConversionKind>, format: &'static str) -> Next {
-    Next::Ended(Box::new(nothing_left(request, conversion, format)))
+fn ended(
+    request: &ConversionRequest,
+    (store, is_new): (&dyn Store, bool),
+    conversion: Option<ConversionKind>,
+    format: &'static str,
+) -> Next {
+    let with = recovery_password_with(request, is_new, &Made::default(), store);
+    let made = Made { recovery_password_with: with, ..Made::default() };
+    Next::Ended(Box::new(ConversionOutcome { made, ..nothing_left(request, conversion, format) }))
 }
 
 /// What becomes of the journal of a run that had not begun, or was through. Without a proof it stays: a medium that says

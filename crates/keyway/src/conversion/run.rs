@@ -1,7 +1,10 @@
 //! A conversion that was looked at, and is carried out.
 
 use super::confined;
-use super::ending::{forget, forget_new, interrupted, outcome, tell_of_kept, tell_of_room};
+use super::ending::{
+    becomes_bitlocker, forget, forget_new, interrupted, outcome, recovery_password_with, tell_of_kept,
+    tell_of_room,
+};
 use super::examined::Examined;
 use super::free_room::may_begin;
 use super::in_use;
@@ -15,12 +18,13 @@ use crate::detect::{family_on, must_have_first_sector};
 use crate::error::Error;
 use crate::key_file::must_have_folder;
 use crate::log_file;
-use crate::progress::{Progress, Stage};
+use crate::progress::{Note, Progress, Stage};
 use crate::secrets::{Secrets, one_standard_input};
 use crate::under_way::{ConversionRefusal, JournalFile, Watch, speed};
 use crate::unlock::Family;
 use keyway_convert::Stopped;
 use keyway_store::Held;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 /// What will be done, and what does it.
@@ -157,14 +161,21 @@ fn carry_out(
     lost: Option<&LostList>,
     progress: &dyn Progress,
 ) -> Result<ConversionOutcome, Error> {
-    let Prepared { planned, store, journal, made } = prepared;
+    let Prepared { planned, store, journal, mut made } = prepared;
     let file = journal.as_ref();
     let conversion = planned.conversion(&*store, file.map(JournalFile::store), false);
     let mut conversion = conversion.map_err(|e| request.said(e))?;
     conversion.lost = lost.map(|list| list as _);
     // Whoever stops it from now on is heard.
     progress.stage(Stage::Converting(planned.kind()));
-    let far = |done, total| progress.at(done, total);
+    let told = OnceLock::new();
+    let far = |done, total| {
+        // The metadata is on the medium as soon as a first byte is done: whoever is killed from now on has been told.
+        if told.set(()).is_ok() && made.recovery_text().is_some() {
+            progress.note(&Note::NewKeys(&made));
+        }
+        progress.at(done, total)
+    };
     let watch = Watch::new((&request.path, file.map(JournalFile::path)), Some(&far), request.limit)?;
     // What could not be looked up is told as done now: it is a figure for people.
     let earlier = match request.goal {
@@ -192,6 +203,8 @@ fn carry_out(
             false => done_bytes = Some(conversion.done().map_err(|e| request.said(e))?),
         }
     }
+    made.recovery_password_with =
+        recovery_password_with(request, becomes_bitlocker(&planned), &made, &*store);
     if let Some(journal) = journal.filter(|_| done_bytes.is_none()) {
         forget(journal, progress);
     }
