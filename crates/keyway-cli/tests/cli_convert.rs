@@ -269,6 +269,11 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
         !wrong.to_string().contains("right file") && !wrong.to_string().contains("not a VeraCrypt"),
         "{wrong}"
     );
+    let wrong = &cli.json(3, &format!("resume @d {SECRET} --pim 3").replacen("--pim 1", "", 1))["error"];
+    assert!(
+        wrong["hint"].as_str().is_some_and(|hint| hint.contains("they are those that it was begun with")),
+        "{wrong}"
+    );
     cli.ends(0, &format!("resume @d {SECRET}"));
     cli.refused(
         "usage",

@@ -339,6 +339,16 @@ fn nothing_is_cleaned_up_without_the_secret() {
             assert!(journal.exists(), "{what}");
             continue;
         }
+        // Whoever asks is told of it as whoever begins anew is.
+        let next = format!("keyway resume {}", cli.path("d").display());
+        let status = cli.json(0, "status @d");
+        assert!(
+            status["resume_with"].as_str().is_some_and(|told| told.starts_with(&next)),
+            "{what}: {status}"
+        );
+        if !what.contains("wiped") {
+            cli.fails(1, "converting", &next, &format!("encrypt @d {} --yes", BITLOCKER.secret));
+        }
         let kind = if code == 1 { "not-begun" } else { "" };
         assert_eq!(resume("pw"), (Some(code), kind.to_owned()), "{what}");
         assert_eq!(journal.exists(), !proven, "{what}");

@@ -5,7 +5,7 @@
 mod cli_support;
 
 use cli_support::interrupted::{BETWEEN, BITLOCKER, VERACRYPT, interrupted, new, start};
-use cli_support::{Cli, PASSWORD, checked};
+use cli_support::{Cli, PASSWORD, checked, nobody};
 use keyway_testkit::{NbdFuse, Rng, require_root, require_tool, wait_until};
 use serde_json::Value;
 use std::ops::Range;
@@ -51,6 +51,103 @@ fn of_three_that_go_on_with_it_one_does() {
             }
             cli.ends(0, &format!("cat @d --length 65536 {}", case.opens));
             assert!(!cli.path("d.keyway-journal").exists());
+        }
+    }
+}
+
+/// What is too small for a conversion is refused before its secret is asked for, with a command that helps.
+#[test]
+fn a_volume_that_is_too_small_is_told_to_be_made_larger() {
+    let cli = new();
+    cli.ends(0, "create @v --size 300K --quick --pim 1 --password-file @pw");
+    for words in ["encrypt @v --reencrypt", "decrypt @v"] {
+        cli.refused("usage", "keyway resize ", &format!("{words} --dry-run"));
+    }
+    let words =
+        "encrypt @v --reencrypt --format bitlocker --pim 1 --password-file @pw --new-password-file @pw2";
+    let refused = cli.json(2, &format!("{words} --dry-run"));
+    let hint = refused["error"]["hint"].as_str().expect("a next step");
+    assert!(hint.contains("keyway resize ") && !hint.contains("--format"), "{hint}");
+    // What it says works.
+    let command = hint.split('`').nth(1).and_then(|told| told.strip_prefix("keyway ")).expect("a command");
+    cli.ends(0, &format!("{command} --yes"));
+    cli.ends(0, &format!("{words} --dry-run"));
+}
+
+/// A file whose name begins with a dash is no option of its file system's own tool.
+#[test]
+fn a_name_with_a_dash_is_no_option() {
+    let cli = new();
+    for (mkfs, how) in [("mkfs.ext4", &["-q", "-F"][..]), ("mkfs.fat", &["-F", "32"])] {
+        let Some(()) = cli.make("d", 72 << 20, mkfs, how) else { continue };
+        std::fs::rename(cli.path("d"), cli.path("-d")).expect("ours");
+        let words = cli.words("encrypt --password-file @pw --pim 1 --grow --dry-run -- -d");
+        let done = cli.command(words).current_dir(cli.path("")).output().expect("runs");
+        assert!(done.status.success(), "{done:?}");
+    }
+}
+
+/// What the journal can't be is said by the plan, before a secret is asked for; and where its name would be too long it is on
+/// the volume.
+#[test]
+fn a_journal_that_can_not_be_made_is_refused_in_the_plan() {
+    let cli = new();
+    cli.ends(0, "create @v --size 2M --quick --pim 1 --password-file @pw");
+    let plan = "encrypt @v --reencrypt --dry-run";
+    cli.refused("usage", "name", &format!("{plan} --journal @v"));
+    cli.refused("usage", "name", &format!("{plan} --skip-unreadable @v"));
+    cli.fails(1, "not-found", "path", &format!("{plan} --journal @nowhere/j"));
+    let long = "v".repeat(245);
+    std::fs::rename(cli.path("v"), cli.path(&long)).expect("ours");
+    let words = format!("encrypt @{long} --reencrypt --pim 1 --password-file @pw");
+    assert_eq!(cli.json(0, &format!("{words} --dry-run"))["plan"]["journal"]["place"], "on-volume");
+    cli.ends(0, &format!("{words} --yes"));
+    if !require_root() {
+        return;
+    }
+    std::fs::rename(cli.path(&long), cli.path("v")).expect("ours");
+    nobody::give(&cli, "v");
+    let script = "mkdir -m 700 run; chmod 555 .; fails $K encrypt v --reencrypt --dry-run; chmod 755 .";
+    let Some(said) = nobody::as_nobody(&cli, &[], &[], script) else { return };
+    assert!(said.contains("could not make") && said.contains("--journal FILE"), "{said}");
+}
+
+/// Whatever has its name meanwhile, a file that is removed or replaced is gone, and one that is moved is told by its new name.
+#[test]
+fn what_is_removed_replaced_or_moved_meanwhile_is_told_as_that() {
+    let begun = |cli: &Cli| {
+        let child = starts(cli, "encrypt @d --password-file @pw --pim 1 --grow --yes --limit 8");
+        wait_until("it converts", || {
+            let status: Value =
+                serde_json::from_slice(&cli.run("status @d --json").stdout).unwrap_or_default();
+            status["pid"].is_number()
+        });
+        child
+    };
+    for what in ["removed", "replaced", "moved"] {
+        let cli = new();
+        let Some(()) = cli.make("d", 24 << 20, "mkfs.fat", &[]) else { return };
+        let child = begun(&cli);
+        match what {
+            "removed" => std::fs::remove_file(cli.path("d")).expect("there"),
+            "moved" => std::fs::rename(cli.path("d"), cli.path("e")).expect("moved"),
+            _ => {
+                std::fs::write(cli.path("other"), vec![0; 1 << 20]).expect("written");
+                std::fs::rename(cli.path("other"), cli.path("d")).expect("replaced");
+                cli.fails(1, "not-found", "attach it again", "pause @d");
+            }
+        }
+        let done = child.wait_with_output().expect("ends");
+        let told = document(&done);
+        if what == "moved" {
+            assert_eq!(told["volume"].as_str(), cli.path("e").to_str(), "{told}");
+            cli.ends(0, "cat @e --length 512 --password-file @pw --pim 1");
+        } else {
+            assert_eq!(
+                (done.status.code(), &told["error"]["kind"]),
+                (Some(1), &"not-found".into()),
+                "{told}"
+            );
         }
     }
 }

@@ -6,7 +6,7 @@ mod cli_support;
 
 use cli_support::{Cli, PASSWORD};
 use keyway_testkit::wait_until;
-use std::io;
+use std::io::{self, BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
 
 const NEW: &str = "create @lost --format bitlocker --size 70M";
@@ -106,6 +106,33 @@ fn what_became_of_a_file_system_tells_its_recovery_password_later() {
     assert!(said.contains("it is in force: `keyway protector recovery"), "{said}");
     let told = cli.json(0, "protector recovery @lost --password-file @pw");
     assert_eq!(told["recovery_passwords"].as_array().map(Vec::len), Some(1), "{told}");
+}
+
+/// Whoever pauses a conversion, or has it killed, has been told by then; and is told what tells it again.
+#[test]
+fn a_conversion_tells_its_recovery_password_before_the_long_work() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    if cli.make("lost", 80 << 20, "mkfs.fat", &["-F", "32"]).is_none() {
+        return;
+    }
+    let words = "encrypt @lost --format bitlocker --grow --yes --limit 2 --password-file @pw";
+    let mut command = cli.command(cli.words(words));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+    // It ends with its output, if it tells nothing.
+    let told = lines.by_ref().map_while(Result::ok).find(|line| line.trim().split('-').count() == 8);
+    let told = told.expect("a recovery password");
+    cli.ends(0, "pause @lost");
+    let done = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    let again = format!("`keyway protector recovery {}`", cli.path("lost").display());
+    assert!(said.contains(&format!("{again} tells its recovery password")), "{said}");
+    cli.ends(0, &format!("cat @lost --length 512 --recovery-password {}", told.trim()));
+    let done = cli.ends(0, "resume @lost --password-file @pw").stdout;
+    let said = String::from_utf8_lossy(&done);
+    assert!(said.contains(&format!("{again} tells it")), "{said}");
 }
 
 #[test]

@@ -149,6 +149,7 @@ advice! {
     JoinGroup { group: String } = "join-group": "Have root add you to the group that may.",
     LetUsersOpen { device: String } = "let-users-open": "Have root let users open the device.",
     InstallFuse = "install-fuse": "Install FUSE's helper, or attach it another way.",
+    GiveCapability = "give-capability": "Let this container's root do what root does elsewhere, or work outside of it.",
     LoadLoop = "load-loop": "Load the kernel's loop devices, or do without.",
     SetRuntimeFolder = "set-runtime-folder": "Name a folder of this user's alone.",
     AttachOtherwiseBuilt = "attach-otherwise-built": "Not built in: attach it another way.",
@@ -187,7 +188,8 @@ advice! {
     WriteNqn = "write-nqn": "How such a name is written.",
     ListKernels = "list-kernels": "See which kernels this machine has.",
     ListCiphers = "list-ciphers": "See which ciphers there are.",
-    SecretsAsBegun = "secrets-as-begun": "Check password, keyfiles and PIM: they are those that it was begun with.",
+    SecretsAsBegun { pim: bool } = "secrets-as-begun":
+        "Check password, keyfiles and PIM: they are those that it was begun with.",
     CheckSecrets = "check-secrets": "Check password, keyfiles and PIM, and the path.",
     NoMemoryForArgon2id = "no-memory-for-argon2id": "Argon2id was not tried for want of memory.",
     TryArgon2id = "try-argon2id": "Argon2id was not tried because of its cost; it can be asked for.",
@@ -264,6 +266,8 @@ advice! {
     OtherFileSystemOrLarger = "other-file-system-or-larger": "Another file system, or a larger volume.",
     ResizeForBitLocker { path: PathBuf, bytes: u64 } = "resize-for-bitlocker":
         "Make the volume as large as the smallest BitLocker volume, which has so many bytes, before.",
+    ResizeForConversion { path: PathBuf, bytes: u64 } = "resize-for-conversion":
+        "Make the volume as large as the smallest one that can be converted, which has so many bytes, before.",
     LeastBitLocker { bytes: u64 } = "least-bitlocker": "The smallest BitLocker volume in bytes.",
     TakeOfferedMethod = "take-offered-method": "Take a method for new volumes.",
     GiveProtector = "give-protector": "Give it something that opens it.",
@@ -339,6 +343,8 @@ advice! {
     BringJournalOrCopy = "bring-journal-or-copy": "Bring the journal back as it was left, or copy all.",
     BringBackNewerJournal = "bring-back-newer-journal": "Bring back the journal as it was left.",
     BringBackMedium = "bring-back-medium": "Bring back the medium as it was left.",
+    AttachAgain = "attach-again": "Attach again what was taken away.",
+    ClearTraces { resume: String } = "clear-traces": "Clear up after a conversion that had not begun.",
     CopyMediumFirst = "copy-medium-first": "Nothing was changed: copy the medium.",
     CopyWhole = "copy-whole": "Copy it before anything else.",
     GiveUpUnreadable = "give-up-unreadable": "Go on, giving up what can't be read.",
@@ -586,6 +592,7 @@ advice! {
     SetHome = "set-home": "Say where this user's files are.",
     CorrectFile { #[serde(with = "path_text")] path: PathBuf } = "correct-file": "Correct the file, or remove it.",
     NameLogFile = "name-log-file": "Name a new file, or a log that is there.",
+    NameNewFile = "name-new-file": "Name a file that is not there yet.",
     NameFile = "name-file": "Name a file; one that is called - is ./-.",
     NameNewFolder = "name-new-folder": "Name a folder that does not exist yet.",
     NameFolderOrNewFile = "name-folder-or-new-file": "Name a folder, or a new file.",

@@ -9,6 +9,7 @@ use keyway_error::{explain, explain_io};
 use keyway_store::size::words;
 use keyway_store::{Store, StoreError};
 use std::io::{self, Seek, SeekFrom};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -125,14 +126,19 @@ fn run(
     after: &[&str],
 ) -> Result<Said, ResizeToolError> {
     let found = search(program).ok_or(ResizeToolError::Missing { program, package })?;
-    let done = Command::new(found)
-        .args(arguments)
-        .arg(path)
-        .args(after)
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|source| ResizeToolError::Run { program, source })?;
+    let failed = |source| ResizeToolError::Run { program, source };
+    let mut command = Command::new(found);
+    // A whole name has no dash in front, which would make it an option.
+    let mut name = std::path::absolute(path).map_err(failed)?;
+    command.stdin(Stdio::null());
+    if name.as_os_str().as_bytes().contains(&b'?') {
+        // libext2fs takes what is behind that for options of its own.
+        let file = std::fs::File::options().read(true).write(true).open(&name).map_err(failed)?;
+        command.stdin(file);
+        name = "/proc/self/fd/0".into();
+    }
+    command.args(arguments).arg(&name).args(after).env("LC_ALL", "C");
+    let (path, done) = (&*name, command.output().map_err(failed)?);
     let all = [done.stdout, done.stderr].concat();
     let text = String::from_utf8_lossy(&all);
     let lines = text.lines().map(str::trim).filter(|line| !is_for_whoever_ran_it(program, line));
@@ -437,6 +443,20 @@ mod tests {
             }
             kind.check(&path).expect("clean");
         }
+    }
+
+    #[test]
+    fn a_name_is_a_name_whatever_is_in_it() {
+        let Some(mkfs) = require_tool("mkfs.ext4") else { return };
+        let (folder, kind) = (tempfile::tempdir().expect("temp"), FileSystemKind::Ext);
+        let [made, path] = ["made", "-f?offset=4096"].map(|name| folder.path().join(name));
+        std::fs::File::create(&made).and_then(|file| file.set_len(16 << 20)).expect("created");
+        let done = Command::new(mkfs).args(["-q", "-F"]).arg(&made).output().expect("runs");
+        assert!(done.status.success(), "{done:?}");
+        std::fs::rename(&made, &path).expect("ours");
+        kind.check(&path).expect("clean");
+        kind.resize(&path, 12 << 20).expect("smaller");
+        assert_eq!(ext::bytes_of(&path).expect("read"), Some(12 << 20));
     }
 
     #[test]

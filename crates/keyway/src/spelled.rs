@@ -177,7 +177,9 @@ pub fn typed_again(typed: &dyn Fn(&str) -> Option<Vec<OsString>>) -> String {
             said.extend(words.map(|word| format!("{} {}", long(id), for_shell(word))));
         }
     };
-    options(&mut said, &["format", "hash", "header", "system_header"]);
+    // A format beside `--reencrypt` is what shall become of it.
+    let own_format = if typed("reencrypt").is_some() { "" } else { "format" };
+    options(&mut said, &[own_format, "hash", "header", "system_header"]);
     flag(&mut said, "system");
     options(&mut said, &["password-file", "pim", "keyfile", "startup_key"]);
     if let Some(recovery) = typed("recovery_password") {
@@ -378,6 +380,8 @@ mod tests {
              --protect-hidden"
         );
         assert_eq!(typed_again(&typed), said);
+        let encrypting = |id: &str| if id == "reencrypt" { words(&["true"]) } else { typed(id) };
+        assert_eq!(typed_again(&encrypting), said.replacen(" --format bitlocker", "", 1));
         assert_eq!(typed_again(&|_| None), "");
     }
 

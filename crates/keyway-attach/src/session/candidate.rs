@@ -4,6 +4,7 @@ use super::plan::{Attachment, NbdAddress};
 use super::reason::{Need, Reason};
 use crate::{DmCryptError, UblkError, dmcrypt, mountd, ublk};
 use keyway_error::explain;
+use keyway_sys::sandbox::may_administer;
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io;
@@ -117,6 +118,8 @@ pub struct Lack {
 pub enum LackReason {
     /// Only root may.
     NotRoot,
+    /// Root may not either, who has no `CAP_SYS_ADMIN` here, as in a container.
+    NoRights,
     /// Only root may open this device, and this group, where there is one.
     NotYours(&'static Path, Option<String>),
     /// This device can't be opened.
@@ -135,6 +138,7 @@ impl fmt::Display for Lack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.reason {
             LackReason::NotRoot => f.write_str("only root may make one"),
+            LackReason::NoRights => f.write_str("root has no CAP_SYS_ADMIN here, as in most containers"),
             LackReason::NotYours(path, Some(group)) => {
                 write!(f, "only root and the group {group} may open {}", path.display())
             }
@@ -153,6 +157,7 @@ explain! { Lack {
     Self { reason: LackReason::NoFusermount, .. } => [Missing Machine, InstallFuse],
     Self { reason: LackReason::NotYours(_, Some(group)), .. } => [NotPermitted Machine, JoinGroup { group: group.clone() }],
     Self { reason: LackReason::NotYours(path, None), .. } => [NotPermitted Machine, LetUsersOpen { device: path.display().to_string() }],
+    Self { reason: LackReason::NoRights, .. } => [NotPermitted Machine, GiveCapability],
     Self { reason: LackReason::NotRoot, .. } => [NotPermitted Machine],
     Self { reason: LackReason::Device(..) | LackReason::NoHelper(_) | LackReason::Kernel(_), .. } => [Missing Machine],
     Self { reason: LackReason::Wish, .. } => [Usage Request],
@@ -176,11 +181,14 @@ impl Need {
             Self::Fuse => can_open("/dev/fuse").and_then(|()| {
                 let helper =
                     || ["fusermount3", "fusermount"].into_iter().any(|name| find_program(name).is_some());
-                unless(root || helper(), LackReason::NoFusermount)
+                match root {
+                    true => unless(may_administer(), LackReason::NoRights),
+                    false => unless(helper(), LackReason::NoFusermount),
+                }
             }),
-            Self::LoopDevice => {
-                unless(root, LackReason::NotRoot).and_then(|()| can_open("/dev/loop-control"))
-            }
+            Self::LoopDevice => unless(root, LackReason::NotRoot)
+                .and_then(|()| can_open("/dev/loop-control"))
+                .and_then(|()| unless(may_administer(), LackReason::NoRights)),
             Self::Mountd if root => Err(LackReason::NoHelper("root needs no help".to_owned())),
             Self::Mountd => mountd::available().map_err(LackReason::NoHelper),
             Self::NothingProtected => unless(!wish.protect_hidden, LackReason::Wish),

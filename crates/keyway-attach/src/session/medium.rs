@@ -54,7 +54,7 @@ impl Inode {
 
 /// What has become of a volume's file since it was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fate {
+pub enum Fate {
     /// It is where it was.
     Kept,
     /// It has another name.
@@ -64,14 +64,14 @@ pub(super) enum Fate {
 }
 
 /// A volume's file or device, watched.
-pub(super) struct Medium {
+pub struct Medium {
     /// Nothing but a name for it (`O_PATH`).
     file: File,
 }
 
 impl Medium {
     /// Watches what is at the end of that path now; `None` where it can't be told.
-    pub(super) fn watch(volume: &Path) -> Option<Self> {
+    pub fn watch(volume: &Path) -> Option<Self> {
         let file =
             OpenOptions::new().read(true).custom_flags(OFlags::PATH.bits() as i32).open(volume).ok()?;
         let watched = Self { file };
@@ -88,8 +88,8 @@ impl Medium {
         self.look().map(|found| Inode::of(&found))
     }
 
-    /// What has become of it; `volume` was its path.
-    pub(super) fn fate(&self, volume: &Path) -> Fate {
+    /// What has become of it; `volume` was its whole path, without links.
+    pub fn fate(&self, volume: &Path) -> Fate {
         let Some(found) = self.look() else { return Fate::Kept };
         if FileType::from_raw_mode(found.stx_mode.into()) != FileType::RegularFile {
             return Fate::Kept;

@@ -57,7 +57,7 @@ pub use elsewhere::SessionElsewhere;
 pub use folder::{RUNTIME_VARIABLE, existing_runtime_folder, folder_for_sessions, runtime_folder};
 pub use holders::must_be_idle;
 pub use latency::{Latencies, Latency, Times};
-pub use medium::Inode;
+pub use medium::{Fate, Inode, Medium};
 pub use mount_open::{MountedInside, mount_inside, mount_open, mount_open_on_new};
 pub use plan::{AttachPlan, Attachment, NbdAddress};
 pub use process::started;

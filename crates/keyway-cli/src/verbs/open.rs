@@ -84,6 +84,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     plan.given = size::given(&volume) + if args.read_only { " --read-only" } else { "" };
     volume.must_be_one()?;
     warn_of_hidden(args.mountpoint.as_deref(), out);
+    args.on.dry.dry_run.then(|| volume.cut_off()).flatten().iter().for_each(|why| out.warn(why));
     if !args.on.dry.go_on(&plan, None, out)? {
         return Ok(());
     }

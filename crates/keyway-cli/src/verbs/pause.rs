@@ -25,11 +25,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     };
     out.result(&document, || match &paused {
         Paused::HalfConverted(found) => conversion::words(path, found),
-        Paused::Volume(volume) => format!(
-            "{0}: paused with {1:.1} % encrypted. It can be opened and used; `keyway resume {0}` goes on.",
-            shown(path),
-            volume.percentage_encrypted
-        ),
+        Paused::Volume(volume) => said("pause volume", &facts(volume, json!({"path": in_json(path)}))),
         _ => format!("{}: the conversion had come to its end.", shown(path)),
     })
 }

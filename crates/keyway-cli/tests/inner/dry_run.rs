@@ -20,3 +20,13 @@ fn a_plan_is_a_table_in_its_own_order() {
                 inside       1 KiB\n  inside kind  ext4\n  again        no\nIt is lost.\n";
     assert_eq!(words(&plan, Some("It is lost.")), told);
 }
+
+#[test]
+fn a_path_that_is_no_text_is_told_as_everywhere() {
+    let path =
+        std::path::PathBuf::from(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"b\xff"));
+    let plan = json!({"volume": keyway_attach::path_text::value(&path), "slots": [1, 2]});
+    let told = words(&plan, None);
+    assert!(told.contains(&keyway::shown::shown(&path)) && told.contains("1, 2"), "{told}");
+    assert!(!told.contains("98"), "{told}");
+}

@@ -44,6 +44,7 @@ mod used_space;
 pub use areas::content_capacity;
 pub(crate) use areas::{end_group, header_page, noise, none};
 pub use in_use::capacity_in_use;
+pub use opened::SMALLEST_CONVERTED;
 pub(crate) use opened::{header_of, key_of, whole_volume};
 pub use plan::{OldAndNewKeys, VeraCryptPlan};
 pub use planning::{decryption, encryption, reencryption};

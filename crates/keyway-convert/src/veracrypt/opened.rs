@@ -6,7 +6,12 @@ use crate::step::Keyed;
 use keyway_engine::{Layout, Mapping};
 use keyway_error::Advice;
 use keyway_store::Store;
-use keyway_volume::veracrypt::{HEADER_BYTES, HEADERS_BYTES, SealedHeader, Unlocked};
+use keyway_volume::veracrypt::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, SealedHeader, Unlocked};
+
+/// The smallest file or device of a volume that can be converted: the parts that change places must not overlap.
+pub const SMALLEST_CONVERTED: u64 = LEAST_DATA + HEADERS_BYTES + BACKUP_GROUP_BYTES;
+
+const LEAST_DATA: u64 = 4 * HEADERS_BYTES;
 
 /// The data area's size, of a normal volume that fills its file or device.
 pub(crate) fn whole_volume(opened: &Unlocked, size: u64) -> Result<u64, ConvertError> {
@@ -21,7 +26,7 @@ pub(crate) fn whole_volume(opened: &Unlocked, size: u64) -> Result<u64, ConvertE
         return Err(ConvertError::Unsupported("this is a hidden volume", Advice::OnlyOuter));
     }
     let whole = info.data_offset == HEADERS_BYTES
-        && info.data_bytes >= 4 * HEADERS_BYTES
+        && info.data_bytes >= LEAST_DATA
         && info.data_offset.checked_add(info.data_bytes) == Some(end_group(size));
     if whole && info.data_bytes.is_multiple_of(u64::from(info.sector_bytes)) {
         Ok(info.data_bytes)

@@ -12,6 +12,8 @@ mod landlock;
 mod owner;
 mod seccomp;
 
+pub use capability::may_administer;
+
 use crate::{io_memory, machine};
 use std::io;
 use std::os::fd::BorrowedFd;

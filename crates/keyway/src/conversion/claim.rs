@@ -26,11 +26,14 @@ pub fn refuse_if_begun(path: &Path) -> Result<(), Error> {
 /// The same of a medium that is open.
 pub(super) fn refuse_begun(path: &Path, store: &dyn Store) -> Result<(), Error> {
     match Found::find(store)? {
-        Some(_) => Err(match running(path)?.filter(|other| other.pid.unsigned_abs() != std::process::id()) {
-            Some(other) => ConversionError::Running { path: path.to_owned(), pid: other.pid },
-            None => ConversionError::UnderWay(path.to_owned()),
+        Some(found) => {
+            Err(match running(path)?.filter(|other| other.pid.unsigned_abs() != std::process::id()) {
+                Some(other) => ConversionError::Running { path: path.to_owned(), pid: other.pid },
+                None if found.in_front() => ConversionError::UnderWay(path.to_owned()),
+                None => ConversionError::Traces(path.to_owned()),
+            }
+            .into())
         }
-        .into()),
         None => Ok(()),
     }
 }

@@ -10,6 +10,7 @@ use keyway_convert::{ConversionKind, ConvertError, PlannedConversion, Stopped};
 use keyway_fs::{FileSystemKind, FoundFileSystem};
 use keyway_store::Store;
 use keyway_volume::bitlocker::{Protection, look};
+use std::path::Path;
 
 /// An error in the middle of a conversion.
 pub(super) fn interrupted(request: &ConversionRequest) -> impl Fn(ConvertError) -> Error + '_ {
@@ -48,7 +49,7 @@ pub(super) fn becomes_bitlocker(planned: &PlannedConversion) -> bool {
 /// What tells the recovery password of a volume that becomes a BitLocker volume, as it is typed: where it is in no file, it was
 /// told in words alone, or not at all by a run that was killed. Nothing where it has none, or does not open as it is.
 pub(super) fn recovery_password_with(
-    request: &ConversionRequest,
+    path: &Path,
     is_new: bool,
     made: &Made,
     store: &dyn Store,
@@ -59,7 +60,7 @@ pub(super) fn recovery_password_with(
     }
     let protectors = look(store).ok()?.info.key_protectors;
     let has_one = protectors.iter().any(|one| one.kind == Protection::RecoveryPassword);
-    has_one.then(|| format!("keyway protector recovery {}", for_shell(&request.path)))
+    has_one.then(|| format!("keyway protector recovery {}", for_shell(path)))
 }
 
 /// Bytes behind a file system that are not worth making it larger; and of one that no tool makes larger.

@@ -9,6 +9,7 @@ use crate::medium;
 use crate::session;
 use crate::under_way::ConversionRefusal;
 use crate::unlock::VolumeFormat;
+use keyway_convert::veracrypt;
 use keyway_engine::{Access, Device};
 use keyway_fs::{Container, FoundFileSystem};
 use keyway_store::{FileStore, Held, Store};
@@ -89,6 +90,16 @@ impl<'a> Examined<'a> {
     /// The file system in the BitLocker volume that these open.
     pub(super) fn file_system_within(&self, key: &[Secret]) -> Result<Option<FoundFileSystem>, Error> {
         file_system_within(self.store.clone(), key).map_err(about(self.path))
+    }
+
+    /// Refuses a VeraCrypt volume that is too small for what a conversion needs within it: nobody is asked for its secret first.
+    pub(super) fn must_be_convertible(&self) -> Result<(), Error> {
+        let (size, least) = (self.size(), veracrypt::SMALLEST_CONVERTED);
+        let path = self.path.to_owned();
+        match size < least {
+            true => Err(ConversionRefusal::TooSmallToConvert { path, size, least }.into()),
+            false => Ok(()),
+        }
     }
 
     /// Refuses what is too small for a BitLocker volume.

@@ -18,6 +18,7 @@ use std::path::Path;
 pub(super) fn may_begin(plan: &ConversionPlan, request: &ConversionRequest) -> Result<(), Error> {
     if let Some(journal) = plan.journal.file().filter(|_| !plan.goes_on) {
         JournalFile::must_be_new(&journal)?;
+        JournalFile::must_be_allowed(&journal)?;
         JournalFile::must_last(&journal, &request.path)?;
     }
     if !plan.goes_on {

@@ -67,7 +67,7 @@ pub(super) fn carry_out(
         progress.note(&Note::Closed { percent, opens });
     }
     made.recovery_password_with =
-        recovery_password_with(request, becomes_bitlocker(&planned), &made, &*store);
+        recovery_password_with(&request.path, becomes_bitlocker(&planned), &made, &*store);
     if made.recovery_password_with.is_some() {
         progress.note(&Note::NewKeys(&made));
     }

@@ -69,7 +69,7 @@ impl ConversionOutcome {
     pub fn resume_with(&self, of: &ConversionRequest) -> String {
         let bitlocker = [Some(self.format), self.new_format].contains(&Some("bitlocker"));
         let opens = if bitlocker { self.opens_bitlocker(of) } else { String::new() };
-        of.resume_with(self.new_format.is_some()) + &opens
+        of.at(&self.volume).resume_with(self.new_format.is_some()) + &opens
     }
 
     fn opens_bitlocker(&self, of: &ConversionRequest) -> String {

@@ -1,13 +1,16 @@
 //! Asks a process that converts to stop in good order.
 
 use super::claim::is_under_way;
+use super::ending::recovery_password_with;
+use super::outcome::Made;
 use crate::error::Error;
 use crate::log_file;
 use crate::medium;
 use crate::under_way::{
-    ConversionRefusal, Description, at_rest, describe, is_paused_volume, resume_with, running,
+    ConversionError, ConversionRefusal, Description, at_rest, describe, has_left_work, is_paused_volume,
+    resume_with, running,
 };
-use keyway_volume::bitlocker::look;
+use keyway_volume::bitlocker::{EncryptionState, look};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -49,6 +52,9 @@ pub struct PausedVolume {
     pub percentage_encrypted: f64,
     /// What goes on with it, as it is typed.
     pub resume_with: String,
+    /// What tells the recovery password of one that is being encrypted, as it is typed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery_password_with: Option<String>,
 }
 
 /// Asks the process that converts it to stop, and waits until it has. The journal is where `named` says, else where that
@@ -88,15 +94,22 @@ fn stop(path: &Path, named: Option<&Path>, waiting: impl FnOnce(i32)) -> Result<
         }
         std::thread::sleep(Duration::from_millis(20));
     }
+    // Asked before anything clears that away.
+    let has_left_work = has_left_work(path, process.pid);
     if let Some(half) = describe(path, named.or(process.journal.as_deref()))? {
         return Ok(Paused::HalfConverted(Box::new(half)));
     }
     // What else is paused of a BitLocker volume is a whole one.
     let store = medium::look(path)?;
     if !is_paused_volume(&store)? {
-        return Ok(Paused::Ended);
+        return match has_left_work {
+            true => Err(ConversionError::TakenAway(path.to_owned()).into()),
+            false => Ok(Paused::Ended),
+        };
     }
-    let info = look(&store)?.info;
+    let seen = look(&store)?;
+    let is_new = seen.metadata.block().next_state != EncryptionState::Decrypted;
+    let (info, with) = (seen.info, recovery_password_with(path, is_new, &Made::default(), &store));
     Ok(Paused::Volume(PausedVolume {
         volume: path.to_owned(),
         format: "bitlocker",
@@ -104,5 +117,6 @@ fn stop(path: &Path, named: Option<&Path>, waiting: impl FnOnce(i32)) -> Result<
         conversion_status: at_rest(info.conversion_status.words()),
         percentage_encrypted: info.percentage_encrypted,
         resume_with: resume_with(path, None),
+        recovery_password_with: with,
     }))
 }

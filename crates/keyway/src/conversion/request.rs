@@ -17,7 +17,10 @@ use keyway_volume::HashName;
 use keyway_volume::bitlocker::Method;
 use keyway_volume::veracrypt::{check_cipher, check_hash};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// What a file's name may have in bytes: `NAME_MAX` (`linux/limits.h`).
+const LONGEST_NAME: usize = 255;
 
 /// What shall become of a file system or volume, and how. [`plan`](super::plan) looks whether it can.
 #[derive(Debug, Clone)]
@@ -160,10 +163,12 @@ impl ConversionRequest {
     }
 
     /// Where the journal goes where there is little room for it: to the file that was named; for a volume's file beside it,
-    /// because that is faster; for a device onto it.
+    /// because that is faster, where no name is too long for that; for a device onto it.
     pub(super) fn journal(&self) -> Result<Option<PathBuf>, Error> {
+        let beside = beside(&self.path);
+        let fits = beside.file_name().is_some_and(|name| name.len() <= LONGEST_NAME);
         match &self.journal {
-            None if self.path.is_file() => absolute(&beside(&self.path)).map(Some),
+            None if self.path.is_file() && fits => absolute(&beside).map(Some),
             _ => self.named_journal(),
         }
     }
@@ -176,6 +181,17 @@ impl ConversionRequest {
             }
             _ => None,
         }
+    }
+
+    /// The same of a file that has another name by now; its journal, if that was beside it, is where it was.
+    pub(super) fn at(&self, path: &Path) -> Self {
+        let mut moved = self.clone();
+        if path != self.path {
+            let beside = || absolute(&beside(&self.path)).ok().filter(|journal| journal.exists());
+            moved.journal = moved.journal.or_else(beside);
+            path.clone_into(&mut moved.path);
+        }
+        moved
     }
 
     /// What goes on with it, as it is typed, with the journal and all that opens the volume but what is asked for.

@@ -347,7 +347,9 @@ fn of_which(request: &ConversionRequest, direction: Direction, error: ConvertErr
 fn as_begun(request: &ConversionRequest, error: ConvertError) -> Error {
     match error {
         ConvertError::Volume(VolumeError::WrongSecret { .. }) => {
-            ConversionError::WrongSecret { path: request.path.clone(), error: Box::new(error) }.into()
+            // Where another secret was named as well, either PIM may be what was meant.
+            let pim = [&request.sources.password, &request.new].iter().any(|one| one.pim.is_some());
+            ConversionError::WrongSecret { path: request.path.clone(), pim, error: Box::new(error) }.into()
         }
         error => request.said(error),
     }
@@ -423,7 +425,7 @@ fn ended(
     conversion: Option<ConversionKind>,
     format: &'static str,
 ) -> Next {
-    let with = recovery_password_with(request, is_new, &Made::default(), store);
+    let with = recovery_password_with(&request.path, is_new, &Made::default(), store);
     let made = Made { recovery_password_with: with, ..Made::default() };
     Next::Ended(Box::new(ConversionOutcome { made, ..nothing_left(request, conversion, format) }))
 }

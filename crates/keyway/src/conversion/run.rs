@@ -16,14 +16,17 @@ use super::request::{ConversionRequest, Goal, NewVolume};
 use super::{bitlocker, cross_format, resume, veracrypt};
 use crate::detect::{family_on, must_have_first_sector};
 use crate::error::Error;
-use crate::key_file::must_have_folder;
+use crate::key_file::{must_have_folder, must_take_files};
 use crate::log_file;
 use crate::progress::{Note, Progress, Stage};
 use crate::secrets::{Secrets, one_standard_input};
-use crate::under_way::{ConversionRefusal, JournalFile, Watch, speed};
+use crate::under_way::{ConversionError, ConversionRefusal, JournalFile, Watch, speed};
 use crate::unlock::Family;
+use keyway_attach::session::Fate;
 use keyway_convert::Stopped;
 use keyway_store::Held;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -60,7 +63,11 @@ pub fn plan(
     one_standard_input([&request.new])?;
     for new in request.journal.iter().chain(&request.skip_unreadable) {
         must_have_folder(new)?;
+        if is_same_file(new, &request.path) {
+            return Err(ConversionError::IsConverted(new.clone()).into());
+        }
     }
+    request.skip_unreadable.as_deref().filter(|list| !list.exists()).map_or(Ok(()), must_take_files)?;
     request.skip_unreadable.as_deref().map_or(Ok(()), LostList::check)?;
     let begins = |planned| may(request, planned);
     let (plan, job) = match &request.goal {
@@ -73,6 +80,12 @@ pub fn plan(
         Goal::Resume => resume::resumption(request, &medium).and_then(begins),
     }?;
     Ok(Conversion { plan, request: request.clone(), job, held: medium.held })
+}
+
+/// Whether both paths lead to one file or device.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let node = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
+    node(one).is_some_and(|one| node(other) == Some(one))
 }
 
 /// A conversion that is planned, if it may begin.
@@ -190,6 +203,7 @@ fn carry_out(
     let began = Instant::now();
     let stopped = planned.run(&conversion, &watch);
     let (before, reached) = watch.reached();
+    let fate = watch.fate();
     drop(watch);
     let stopped = stopped.map_err(interrupted(request))?;
     let (total_bytes, time) = (conversion.total(), began.elapsed());
@@ -204,10 +218,16 @@ fn carry_out(
         }
     }
     made.recovery_password_with =
-        recovery_password_with(request, becomes_bitlocker(&planned), &made, &*store);
+        recovery_password_with(&request.path, becomes_bitlocker(&planned), &made, &*store);
     if let Some(journal) = journal.filter(|_| done_bytes.is_none()) {
         forget(journal, progress);
     }
+    // Whatever is at its path now, if anything, is another file.
+    let volume = match fate {
+        Fate::Kept => request.path.clone(),
+        Fate::Moved(path) => path,
+        Fate::Deleted => return Err(ConversionError::Removed(request.path.clone()).into()),
+    };
     tell_of_kept(&planned, stopped, progress);
     tell_of_room(request, (&planned, stopped), &*store, progress);
     let done_now = if stopped == Stopped::Done { total_bytes } else { reached };
@@ -223,6 +243,7 @@ fn carry_out(
         work: Some(work),
         percentage_encrypted,
         made,
+        volume,
         ..outcome(request, &planned, stopped)
     })
 }

@@ -152,6 +152,7 @@ pub(super) fn reencryption(
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     let cipher = checked(request, new)?;
     new.check_free_space(request)?;
+    medium.must_be_convertible()?;
     let cipher = new.cipher.is_some().then_some(cipher);
     let both = [Contents::volume(VERACRYPT), Contents::veracrypt(cipher, new.hash)];
     let (kind, journal) = (ConversionKind::Reencryption, request.journal()?);
@@ -219,6 +220,7 @@ pub(super) fn decryption(
     request: &ConversionRequest,
     medium: &Examined<'_>,
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
+    medium.must_be_convertible()?;
     let both = [Contents::volume(VERACRYPT), Contents::of(None)];
     let (kind, journal) = (ConversionKind::Decryption, request.journal()?);
     let mut plan = ConversionPlan::new(request, medium.size(), kind, both, journal);

@@ -2,7 +2,9 @@
 
 use super::error::DiskError;
 use crate::error::Error;
+use crate::under_way::Found;
 use keyway_engine::{Layout, LayoutError, Mapping, Segment};
+use keyway_error::Advice;
 use keyway_store::{FileStore, Operation, Store, StoreError, pass_on};
 use keyway_volume::veracrypt::HeaderFault;
 use keyway_volume::{NotAVolume, VolumeError};
@@ -75,7 +77,14 @@ impl Part {
         let partition = self.is_partition().then_some((self.start, self.bytes));
         match reason {
             NotAVolume::FileSystem(filesystem) => {
-                Error::from(DiskError::Plain { path: path.to_owned(), filesystem, partition }).at(path)
+                let plain = DiskError::Plain { path: path.to_owned(), filesystem, partition };
+                let plain = Error::from(plain).at(path);
+                // Whoever had it encrypted, and was interrupted before that had begun, is told what `encrypt` tells.
+                let traces = if self.is_partition() { None } else { Found::traces_of(path, &self.store) };
+                match traces {
+                    Some(resume) => plain.leaving(Advice::ClearTraces { resume }),
+                    None => plain,
+                }
             }
             reason => Error::from(VolumeError::NotAVolume(reason)).at(path),
         }

@@ -169,6 +169,8 @@ explain! { SessionError, through Refused | HostSecret {
     Self::FolderTaken { folder, .. } => [Busy InUse, CloseNamed { volume: folder.clone() }; folder],
     Self::Others { path, other } if other.is_own() => [AlreadyOpen InUse, (other.close(path)); path],
     Self::Others { path, other } => [NotPermitted Machine, (other.close(path)); path],
+    Self::Lacks { lack: lack @ Lack { reason: LackReason::NoRights, .. }, .. } => { lack.explain() },
+    Self::Lacks { lack: Lack { need: Need::LoopDevice, reason: LackReason::Device(..) }, .. } => [Missing Machine, LoadLoop],
     Self::Lacks { purpose: Purpose::Cache, .. } => [NotPermitted Machine, RootOrNoCache],
     Self::Lacks { purpose: Purpose::Tool, lack } => [NotPermitted Machine, (for_a_tool(lack))],
     Self::Lacks { lack: Lack { reason: LackReason::NoFusermount, .. }, .. } => [NotPermitted Machine, InstallFuse],

@@ -37,16 +37,40 @@ impl NextStep {
     /// The step; none where it is mounted, holds nothing that is known, or is served to others.
     pub fn of(state: &SessionState) -> Option<Self> {
         let filesystem = state.filesystem.as_deref().filter(|_| state.mountpoint.is_none())?;
-        let here = state.device.is_some() || state.file.is_some();
+        if state.device.is_none() && state.file.is_none() {
+            return None;
+        }
+        let is_root = rustix::process::geteuid().is_root();
+        Self::to(filesystem, can_mount(filesystem), (state.device.is_some(), is_root))
+    }
+
+    fn to(filesystem: &str, is_mounted_here: bool, (has_device, is_root): (bool, bool)) -> Option<Self> {
         let is_read = READABLE.contains(&filesystem);
-        match can_mount(filesystem) {
-            _ if !here => None,
-            true if state.device.is_some() => Some(Self::Mount),
+        // Root has no more of it who gets no block device.
+        match is_mounted_here && (has_device || !is_root) {
+            true if has_device => Some(Self::Mount),
             true if is_read => Some(Self::Folder),
             true => Some(Self::MountAsRoot),
             false if !is_read => None,
-            false if state.device.is_some() => Some(Self::Files),
+            false if has_device => Some(Self::Files),
             false => Some(Self::FolderAlone),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_without_a_block_device_is_not_sent_to_root() {
+        let (user, root) = (false, true);
+        for (filesystem, by_user, by_root) in
+            [("ext4", NextStep::Folder, Some(NextStep::FolderAlone)), ("btrfs", NextStep::MountAsRoot, None)]
+        {
+            assert_eq!(NextStep::to(filesystem, true, (false, user)), Some(by_user), "{filesystem}");
+            assert_eq!(NextStep::to(filesystem, true, (false, root)), by_root, "{filesystem}");
+            assert_eq!(NextStep::to(filesystem, true, (true, root)), Some(NextStep::Mount), "{filesystem}");
         }
     }
 }

@@ -3,10 +3,10 @@
 use super::in_use::open_name;
 use super::others::OtherUser;
 use crate::detect::cut_off;
-use crate::disk::{self, DiskPartition};
+use crate::disk::{self, DiskPartition, Part};
 use crate::drive::{self, Drive, LockState};
 use crate::error::{Error, about};
-use crate::under_way::{at_rest, resume_with, running};
+use crate::under_way::{Found, at_rest, resume_with, running};
 use crate::unlock::UnlockArguments;
 use keyway_attach::AttachError;
 use keyway_attach::session::{self, SessionState, SessionStatus};
@@ -329,16 +329,22 @@ impl VolumeStatus {
         }
         let arguments = UnlockArguments { partition, ..UnlockArguments::new() };
         let store = disk::open(path, &arguments, Access::ReadOnly, Caching::Buffered)?;
-        if !bitlocker::is_volume(&store)? {
-            if let Some(container) = Container::on(&store)? {
+        let traces = if store.is_partition() { None } else { Found::traces_of(path, &store) };
+        let seen = Self::seen(path, &store)?;
+        Ok(Self { resume_with: seen.resume_with.clone().or(traces), ..seen })
+    }
+
+    fn seen(path: &Path, store: &Part) -> Result<Self, Error> {
+        if !bitlocker::is_volume(store)? {
+            if let Some(container) = Container::on(store)? {
                 return Err(Error::Container { path: path.to_owned(), container });
             }
-            if bitlocker::first_sector_is_lost(&store) {
+            if bitlocker::first_sector_is_lost(store) {
                 return Err(about(path)(BitLockerError::FirstSectorLost));
             }
             // What has a file system in front is nobody's volume; `manage-bde` has these words for it.
-            let plain = FoundFileSystem::find(&store).is_ok_and(|found| found.is_some());
-            let seen = inspect(&store).map_err(about(path))?;
+            let plain = FoundFileSystem::find(store).is_ok_and(|found| found.is_some());
+            let seen = inspect(store).map_err(about(path))?;
             if let Some(reason) = seen.not_a_volume.filter(|_| !plain) {
                 return Err(store.not_a_volume(path, reason));
             }
@@ -353,7 +359,7 @@ impl VolumeStatus {
             };
             return Ok(Self { other_user, ..seen });
         }
-        let seen = bitlocker::look(&store).map_err(about(path))?;
+        let seen = bitlocker::look(store).map_err(about(path))?;
         let told = seen.info.conversion_status.words();
         let is_half_way = matches!(
             seen.info.conversion_status,

@@ -14,8 +14,14 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum ConversionError {
     /// One is under way already.
-    #[error("a conversion of {} is under way", .0.display())]
+    #[error("a conversion of {} was paused or interrupted, and has not come to its end", .0.display())]
     UnderWay(PathBuf),
+    /// What is there is whole, and has the traces of one.
+    #[error(
+        "a conversion of {} was interrupted before it had begun, or in its last act: what is there is whole, and has its traces",
+        .0.display()
+    )]
+    Traces(PathBuf),
     /// None is under way that could go on.
     #[error("no conversion of {} is under way", .0.display())]
     NotUnderWay(PathBuf),
@@ -30,6 +36,12 @@ pub enum ConversionError {
     /// Another process has ended it between two looks.
     #[error("another process has brought the conversion of {} to its end meanwhile", .0.display())]
     EndedMeanwhile(PathBuf),
+    /// Its file was removed, or another put in its place, while it was converted.
+    #[error("{} was removed or replaced while it was converted: what was converted is gone", .0.display())]
+    Removed(PathBuf),
+    /// Whoever converted it has stopped before its end, and it is not there any more.
+    #[error("what was converted is not on {} any more, and its conversion has not come to its end", .0.display())]
+    TakenAway(PathBuf),
     /// A loop device shows it.
     #[error("{} is in use: {user}", path.display())]
     InUse {
@@ -38,6 +50,9 @@ pub enum ConversionError {
         /// Its user.
         user: Use,
     },
+    /// A file that is to be made or written beside it is the one that is converted.
+    #[error("{} is what is to be converted", .0.display())]
+    IsConverted(PathBuf),
     /// The journal's file can't be made.
     #[error("could not make {}: {source}", path.display())]
     NewJournal {
@@ -110,6 +125,8 @@ pub enum ConversionError {
     WrongSecret {
         /// What is converted.
         path: PathBuf,
+        /// A PIM was given.
+        pim: bool,
         /// Why it does not open.
         #[source]
         error: Box<ConvertError>,
@@ -142,15 +159,21 @@ pub enum ConversionError {
 
 explain! { ConversionError, through Refused {
     Self::UnderWay(path) => [Converting State, ResumeVolume { path: path.clone() }; path],
+    Self::Traces(path) => [Converting State, ResumeVolume { path: path.clone() }; path],
     Self::NotUnderWay(path) => [Request, BeginConversion; path],
     Self::Running { path, .. } => [InUse, AskStatusOrPause { path: path.clone() }; path],
     Self::EndedMeanwhile(path) => [InUse, AskInfo { path: path.clone() }; path],
+    Self::Removed(path) => [NotFound State, AskInfo { path: path.clone() }; path],
+    Self::TakenAway(path) => [NotFound State, AttachAgain, ThenResume { path: path.clone() }; path],
     Self::InUse { path, user } => [InUse, (InUse::by(path, user.clone()).advice()); path],
+    Self::IsConverted(path) => [Usage Request, NameNewFile; path],
     Self::NewJournal { path, source } => {
         let meaning = explain_io(source).about(path);
         match meaning.kind {
             Kind::NoSpace => instead(meaning, Advice::FreeSpaceOrOtherJournal),
             Kind::Exists => instead(meaning, Advice::NameOtherJournal),
+            Kind::ReadOnly => instead(meaning, Advice::NameJournalElsewhere),
+            Kind::NotPermitted => meaning.advise(Advice::NameJournalElsewhere),
             _ => meaning,
         }
     },
@@ -167,9 +190,9 @@ explain! { ConversionError, through Refused {
         meaning.advice.extend(error.advice().into_iter().filter(|step| *step != Advice::CheckSecrets));
         meaning
     },
-    Self::WrongSecret { path, error } => {
+    Self::WrongSecret { path, pim, error } => {
         let mut meaning = error.explain().about(path);
-        meaning.advice.iter_mut().filter(|step| **step == Advice::CheckSecrets).for_each(|step| *step = Advice::SecretsAsBegun);
+        meaning.advice.iter_mut().filter(|step| **step == Advice::CheckSecrets).for_each(|step| *step = Advice::SecretsAsBegun { pim: *pim });
         meaning
     },
     Self::NewKeyfiles(path) => [Usage Request, GiveSecretOfNewVolume; path],

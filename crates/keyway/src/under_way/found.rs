@@ -118,6 +118,12 @@ impl Found {
         }
     }
 
+    /// What clears up after a conversion of a medium that is whole: one that was interrupted before it had begun, or in its last
+    /// act. As it is typed; nothing where there is none.
+    pub(crate) fn traces_of(path: &Path, store: &dyn Store) -> Option<String> {
+        Self::find(store).ok()?.filter(|found| !found.in_front())?.resumable(path)
+    }
+
     /// What goes on with it, as it is typed; `None` while somebody is at work on it.
     pub(crate) fn resumable(&self, path: &Path) -> Option<String> {
         if running(path).is_ok_and(|now| now.is_some()) {

@@ -5,6 +5,7 @@
 
 use super::error::ConversionError;
 use crate::error::Error;
+use crate::key_file::must_take_files;
 use crate::shown::for_shell;
 use keyway_attach::AttachError;
 use keyway_attach::session::{OwnFile, Removal};
@@ -72,6 +73,16 @@ impl JournalFile {
             }
             Err(_) => Ok(()),
         }
+    }
+
+    /// Refuses one in a folder that takes no new files.
+    pub(crate) fn must_be_allowed(path: &Path) -> Result<(), Error> {
+        must_take_files(path).map_err(|error| match error {
+            Error::System { source, .. } => {
+                ConversionError::NewJournal { path: path.to_owned(), source }.into()
+            }
+            other => other,
+        })
     }
 
     /// Refuses one that is in memory where the volume is not: it is there for the day when the power fails.

@@ -15,4 +15,4 @@ pub(crate) use journal_file::{JournalFile, absolute, beside};
 pub use left::{UnderWay, all_under_way, clean_stale, describe};
 pub use refusal::ConversionRefusal;
 pub use watch::{Running, running};
-pub(crate) use watch::{Watch, not_the_same, speed};
+pub(crate) use watch::{Watch, has_left_work, not_the_same, speed};

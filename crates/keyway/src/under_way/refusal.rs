@@ -104,6 +104,16 @@ pub enum ConversionRefusal {
         /// Those of the smallest BitLocker volume.
         least: u64,
     },
+    /// A VeraCrypt volume that is too small for what a conversion needs within it.
+    #[error("{size} bytes are too few for a conversion in place")]
+    TooSmallToConvert {
+        /// The file or device.
+        path: PathBuf,
+        /// Its bytes.
+        size: u64,
+        /// Those of the smallest volume that can be converted.
+        least: u64,
+    },
     /// Keyfiles or a PIM for the BitLocker volume that becomes a VeraCrypt volume.
     #[error(
         "a BitLocker volume has no keyfiles and no PIM; the VeraCrypt volume that it becomes can have them"
@@ -183,6 +193,8 @@ explain! { ConversionRefusal {
     Self::NewOnesHash => [Request, LeaveHashOut],
     Self::TooSmallForBitLocker { path, least, .. } =>
         [Request, ResizeForBitLocker { path: path.clone(), bytes: *least }; path],
+    Self::TooSmallToConvert { path, least, .. } =>
+        [Request, ResizeForConversion { path: path.clone(), bytes: *least }; path],
     Self::ShownToUsers => [Request, NameRecoveryFileOrNone],
     Self::NeedsJournalFile => [Request, NameJournalElsewhere],
     Self::OneStandardInput => [Request, GiveOneFromAFile],

@@ -5,7 +5,7 @@
 
 use super::error::ConversionError;
 use crate::error::Error;
-use keyway_attach::session::{self, OwnFile, Removal};
+use keyway_attach::session::{self, Fate, Medium, OwnFile, Removal};
 use keyway_convert::{ConvertError, Progress};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -71,6 +71,8 @@ pub(crate) struct Watch<'a> {
     state: Mutex<State>,
     path: &'a Path,
     node: Option<(u64, u64)>,
+    /// What is converted, whatever becomes of its name, and the path that it had.
+    medium: Option<(Medium, PathBuf)>,
     journal: Option<&'a Path>,
     /// Bytes a second.
     limit: Option<u64>,
@@ -127,7 +129,8 @@ impl<'a> Watch<'a> {
         };
         let (state, node, stopped) = (Mutex::new(state), node_of(path), AtomicBool::new(false));
         let started = session::started(std::process::id()).unwrap_or_default();
-        Ok(Self { observer, state, path, node, journal, limit, stopped, started, removal: OnceLock::new() })
+        let (medium, removal) = (Medium::watch(path).zip(path.canonicalize().ok()), OnceLock::new());
+        Ok(Self { observer, state, path, node, medium, journal, limit, stopped, started, removal })
     }
 
     /// Its file, as what it is removed by another process.
@@ -151,6 +154,11 @@ impl<'a> Watch<'a> {
     pub(crate) fn reached(&self) -> (u64, u64) {
         let state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         (state.from.unwrap_or_default(), state.reached)
+    }
+
+    /// What has become of the file that is converted. It takes no path to ask.
+    pub(crate) fn fate(&self) -> Fate {
+        self.medium.as_ref().map_or(Fate::Kept, |(medium, path)| medium.fate(path))
     }
 
     fn tell(&self, state: &mut State, done: u64, total: u64) {
@@ -278,6 +286,15 @@ pub(super) fn state_files() -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(STATE));
     ours.map(|entry| entry.path()).collect()
+}
+
+/// Whether the process that converted this file or device has ended without coming to the conversion's end, as it said itself.
+pub(crate) fn has_left_work(path: &Path, pid: i32) -> bool {
+    let said = || {
+        let state = session::existing_runtime_folder().ok()??.join(state_name(path).ok()?);
+        serde_json::from_slice::<Running>(&std::fs::read(state).ok()?).ok()
+    };
+    said().is_some_and(|said| said.pid == pid && said.done_bytes < said.total_bytes)
 }
 
 /// What the process says that is converting this file or device; `None` where none is.

@@ -97,6 +97,7 @@ pub(super) fn converting() -> Vec<Failure> {
         ConversionRefusal::NotItsSecret,
         ConversionRefusal::NewOnesHash,
         ConversionRefusal::TooSmallForBitLocker { path: v(), size: 8 << 20, least: 64 << 20 },
+        ConversionRefusal::TooSmallToConvert { path: v(), size: 300 << 10, least: 768 << 10 },
         ConversionRefusal::NewOnesSecret,
         ConversionRefusal::ShownToUsers,
         ConversionRefusal::NeedsJournalFile,
@@ -121,11 +122,17 @@ pub(super) fn converting() -> Vec<Failure> {
     let (path, journal, made_as) = (v, || PathBuf::from("v.hc.keyway-journal"), || PathBuf::from("/mnt/j"));
     all.extend(failures![
         C::UnderWay(v()),
+        C::Traces(v()),
         C::NotUnderWay(v()),
         C::Running { path: v(), pid: 77 },
         C::EndedMeanwhile(v()),
+        C::Removed(v()),
+        C::TakenAway(v()),
         C::InUse { path: v(), user: Use::Loop("loop7".to_owned()) },
+        C::IsConverted(v()),
         C::NewJournal { path: journal(), source: io(28) },
+        C::NewJournal { path: journal(), source: io(30) },
+        C::NewJournal { path: journal(), source: io(13) },
         C::JournalInMemory(journal()),
         C::NewJournal { path: journal(), source: io(17) },
         C::AnotherJournal { journal: journal(), volume: v() },
@@ -140,6 +147,7 @@ pub(super) fn converting() -> Vec<Failure> {
         },
         C::WrongSecret {
             path: v(),
+            pim: false,
             error: Box::new(E::Volume(VolumeError::WrongSecret {
                 argon2id_skipped: None,
                 looks: Looks::default(),

@@ -13,7 +13,7 @@ use keyway_fs::FileSystemKind;
 use keyway_store::{InUse, Operation};
 use keyway_sys::Use;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 pub(super) fn attaching() -> Vec<Failure> {
@@ -105,6 +105,8 @@ pub(super) fn serving() -> Vec<Failure> {
         lacks(Purpose::Cache, Need::LoopDevice, LackReason::NotRoot),
         lacks(Purpose::Mount, Need::LoopDevice, LackReason::NotRoot),
         lacks(Purpose::File, Need::Fuse, LackReason::NotRoot),
+        lacks(Purpose::Mount, Need::LoopDevice, LackReason::NoRights),
+        lacks(Purpose::Mount, Need::LoopDevice, LackReason::Device(Path::new("/dev/loop-control"), io(2))),
         lacks(Purpose::File, Need::Fuse, LackReason::NoFusermount),
         lacks(Purpose::Tool, Need::Fuse, LackReason::NoFusermount),
         lacks(Purpose::Tool, Need::Fuse, LackReason::Kernel("Operation not permitted".to_owned())),
