@@ -77,13 +77,14 @@ fn bitlocker(keyway: &Keyway) -> (serde_json::Value, u64) {
     (open, copy.expect("a place"))
 }
 
-fn close(keyway: &Keyway) -> serde_json::Value {
+/// What the volume's `status` said, and its `close`, which ends with this code.
+fn close(keyway: &Keyway, code: i32) -> [serde_json::Value; 2] {
     let volume = keyway.path("bitlocker");
-    let status =
-        keyway.command([Path::new("status"), &volume, Path::new("--json")]).output().expect("it starts");
-    let closed = keyway.command([Path::new("close"), &volume]).output().expect("it starts");
-    assert!(closed.status.success(), "{closed:?}");
-    serde_json::from_slice(&status.stdout).expect("JSON")
+    let words = |verb| [Path::new(verb), &*volume, Path::new("--json")];
+    let status = keyway.command(words("status")).output().expect("it starts");
+    let closed = keyway.command(words("close")).output().expect("it starts");
+    assert_eq!(closed.status.code(), Some(code), "{closed:?}");
+    [status.stdout, closed.stdout].map(|said| serde_json::from_slice(&said).expect("JSON"))
 }
 
 /// Requests of 256 KiB that have the second copy of the metadata in their middle: what was read there may be written,
@@ -134,8 +135,15 @@ fn a_write_across_bitlockers_metadata_loses_nothing_else() {
             assert!(read(from) == *buf, "{n}, buffered: {buffered}");
         }
         drop(file);
-        let refused = close(&keyway)["writes_refused"].as_u64().expect("a number");
+        // A script must not take what it wrote for written.
+        let [status, closed] = close(&keyway, 1);
+        let refused = status["writes_refused"].as_u64().expect("a number");
         assert!(if buffered { refused >= 1 } else { refused == 1 }, "{refused}");
+        assert_eq!(closed["closed"][0]["writes_refused"], refused);
+        let error = &closed["error"];
+        assert_eq!((&error["kind"], &error["advice"][0]["kind"]), (&"metadata".into(), &"make-file-system-around".into()));
+        let room = error["advice"][0]["bytes"].as_u64().expect("a number");
+        assert!(room > 0 && room <= copy, "{room}: before the second copy is the first one");
     }
 }
 

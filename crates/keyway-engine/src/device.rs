@@ -140,6 +140,12 @@ impl Device {
         self.layout.guard().map(|guard| guard.start)
     }
 
+    /// Bytes before the first that belong to the volume's own metadata; all of it where none do.
+    pub fn room_before_metadata(&self) -> u64 {
+        let zeros = |segment: &&Segment| segment.start > 0 && matches!(segment.mapping, Mapping::Zero);
+        self.layout.segments().iter().find(zeros).map_or(self.size(), |segment| segment.start)
+    }
+
     /// Whether a write there would touch that range, by any of the units that it touches.
     pub fn is_guarded(&self, offset: u64, len: u64) -> bool {
         let (from, to) = self.widen(offset, len);

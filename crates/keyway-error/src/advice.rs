@@ -59,6 +59,8 @@ advice! {
     OpenAgainAndCheck = "open-again-and-check": "Open it again, and check the file system inside.",
     LeaveMetadataAlone = "leave-metadata-alone":
         "The rest was written; the file system inside should leave these bytes alone.",
+    MakeFileSystemAround { bytes: u64 } = "make-file-system-around":
+        "The file system was made over the volume's own metadata: copy the files out, and into a new volume, or make one of at most so many bytes.",
     CheckCopy = "check-copy": "Check that the file was copied completely.",
     UnmountIt { #[serde(with = "path_text")] path: PathBuf } = "unmount-it":
         "The file system on it is mounted here: unmount it.",

@@ -1,7 +1,7 @@
 //! The control socket: one JSON line asks, one JSON line answers.
 
 use super::patience::Patience;
-use super::state::{SessionState, SessionStatus};
+use super::state::{SessionState, SessionStatus, Spared};
 use crate::{AttachError, User, path_text};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
@@ -45,6 +45,8 @@ pub(super) enum Answer {
     /// The same, and not all that was written is in it: a write would have damaged the hidden volume, and the volume took
     /// no more from then on.
     ClosedGuarded,
+    /// The same, and what was written over the volume's own metadata is not in it.
+    ClosedSpared(Spared),
     /// It is still served: its file was deleted, and closing would destroy what is in it.
     Deleted,
     /// The state.

@@ -65,7 +65,7 @@ pub use reason::{Need, Reason};
 pub use sandbox::{Sandbox, SandboxState};
 pub use serve::{hand_over, run};
 pub use stale::{clean_stale, clean_stale_and_tell, clean_stale_before, killed, waiting, waiting_named};
-pub use state::{Buffers, SessionState, SessionStatus};
+pub use state::{Buffers, SessionState, SessionStatus, Spared};
 pub use warden::{OwnFile, Removal, warden};
 
 use crate::{AttachError, SilentProcess};
@@ -177,6 +177,8 @@ pub struct Closed {
     pub guard_hit: bool,
     /// It was named by a path at which another file is by now: what was open is the one that was there before.
     pub replaced: bool,
+    /// Writes over the volume's own metadata, which are not in it.
+    pub spared: Option<Spared>,
 }
 
 /// How a volume is closed.
@@ -216,14 +218,16 @@ pub fn close_so(what: impl AsRef<Path>, how: &Closing<'_>) -> Result<Closed, Att
         drop(lock);
         // Whoever else looks for sessions at the same time may have cleared it away.
         clean_stale()?;
-        return Ok(Closed { state, killed: true, guard_hit: false, replaced });
+        return Ok(Closed { state, killed: true, guard_hit: false, spared: None, replaced });
     }
     let patience = Patience::new(&state, Until::Done, how.tell);
     let answer = ask(&folder.control(), &state, Request::Close { deleted: how.deleted }, patience);
     match answer {
-        Ok(answer @ (Answer::Closed | Answer::ClosedGuarded)) => {
+        Ok(answer @ (Answer::Closed | Answer::ClosedGuarded | Answer::ClosedSpared(_))) => {
             wait_for_end(&state);
-            Ok(Closed { state, killed: false, guard_hit: answer == Answer::ClosedGuarded, replaced })
+            let guard_hit = answer == Answer::ClosedGuarded;
+            let spared = if let Answer::ClosedSpared(spared) = answer { Some(spared) } else { None };
+            Ok(Closed { state, killed: false, guard_hit, spared, replaced })
         }
         Ok(Answer::Busy { what, path, users }) => {
             holders::refuse_further_mounts(&state)?;
@@ -242,7 +246,7 @@ pub fn close_so(what: impl AsRef<Path>, how: &Closing<'_>) -> Result<Closed, Att
         Err(_) if !folder.is_alive(Some(state.pid)) => {
             let cleared = clean_stale()?;
             let killed = cleared.iter().any(|other| other.id == state.id);
-            Ok(Closed { state, killed, guard_hit: false, replaced })
+            Ok(Closed { state, killed, guard_hit: false, spared: None, replaced })
         }
         Err(e) => Err(e),
     }

@@ -14,7 +14,7 @@ use super::served::Served;
 use super::serving::{Serving, keep_first};
 use super::signals::ENDS;
 use super::stale::{clean_stale_in, waiting_in};
-use super::state::{Buffers, SessionState, SessionStatus};
+use super::state::{Buffers, SessionState, SessionStatus, Spared};
 use super::vanishing::Vanishing;
 use super::warden::{Action, Warden};
 use crate::cpus::cpus;
@@ -341,7 +341,7 @@ impl Session {
                         let done = self.take_down();
                         let answer = match &done {
                             Ok(()) if self.on.served.guard_hit() => Answer::ClosedGuarded,
-                            Ok(()) => Answer::Closed,
+                            Ok(()) => self.on.served.spared().map_or(Answer::Closed, Answer::ClosedSpared),
                             Err(AttachError::Busy { what, path, users }) => {
                                 Answer::Busy { what: what.clone(), path: path.clone(), users: users.clone() }
                             }
@@ -394,7 +394,14 @@ impl Session {
         match (self.on.served.guard_hit(), self.on.served.first_failed_write()) {
             (true, _) => Answer::FailedGuarded { reason: error.to_string() },
             (false, Some(why)) => Answer::Failed { reason: format!("{why} ({error})") },
-            (false, None) => Answer::Failed { reason: error.to_string() },
+            (false, None) => Answer::Failed {
+                reason: match self.on.served.spared() {
+                    Some(Spared { writes, .. }) => format!(
+                        "{writes} of the writes went over the volume's own metadata and were refused there ({error})"
+                    ),
+                    None => error.to_string(),
+                },
+            },
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a session serves: a device of ours, or a volume that the kernel decrypts.
 
 use super::latency::{KernelStat, Latencies};
-use super::state::SessionState;
+use super::state::{SessionState, Spared};
 use crate::AttachError;
 use crate::dmcrypt::Mapping;
 use keyway_engine::{Access, Counters, Device, DeviceError, HandOver};
@@ -70,6 +70,13 @@ impl Served {
 
     pub(super) fn guard_hit(&self) -> bool {
         matches!(self, Self::Ours(device) if device.guard_hit())
+    }
+
+    /// What was written over the volume's own metadata, if anything: it is not there.
+    pub(super) fn spared(&self) -> Option<Spared> {
+        let Self::Ours(device) = self else { return None };
+        let writes = device.counters().writes_refused;
+        (writes > 0).then(|| Spared { writes, room_bytes: device.room_before_metadata() })
     }
 
     /// Why the first of what is not on the medium could not be written.

@@ -115,6 +115,15 @@ pub struct SessionStatus {
     pub refused: Vec<Refused>,
 }
 
+/// Writes over the volume's own metadata, by a file system that was made over it. Those bytes were refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spared {
+    /// So many write requests had some.
+    pub writes: u64,
+    /// Bytes before the first of the metadata: a file system that has no more leaves all of it alone.
+    pub room_bytes: u64,
+}
+
 /// The memory of a serving process that requests go through.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Buffers {

@@ -38,10 +38,10 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     failures.extend(failed.filter(|failure| !(args.if_open && failure.kind == Kind::NotOpen)));
     let closed = done.closed;
     let told = |what: &str, of: &session::ClosedVolume| said(what, &facts(of, Value::Null));
-    let hit = closed.iter().filter(|closed| closed.guard_hit).map(|closed| told("close guarded", closed));
+    let hit = closed.iter().filter_map(|closed| Some((told("close guarded", closed), closed.lost()?)));
     let mut hit = hit.collect::<Vec<_>>();
     if let Some(last) = failures.pop() {
-        hit.iter().for_each(|message| out.warn(message));
+        hit.iter().for_each(|(message, _)| out.warn(message));
         for closed in &closed {
             out.warn(&format!("{} was closed, but not everything was", shown(&closed.volume)));
         }
@@ -56,11 +56,10 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         [] => "Nothing was open.".to_owned(),
         all => all.iter().map(|closed| told("close done", closed)).collect::<Vec<_>>().join("\n"),
     };
-    if let Some(message) = hit.pop() {
-        hit.iter().for_each(|message| out.warn(message));
+    if let Some((message, lost)) = hit.pop() {
+        hit.iter().for_each(|(message, _)| out.warn(message));
         out.say(&lines())?;
-        let lost = Failure::explained(&session::SessionError::HiddenHit);
-        return Err(Failure { message, ..lost }.with(json!({"closed": closed})));
+        return Err(Failure { message, ..Failure::explained(&lost) }.with(json!({"closed": closed})));
     }
     out.result(&json!({"closed": closed}), lines)
 }

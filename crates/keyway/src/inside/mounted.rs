@@ -105,6 +105,10 @@ impl Mounted {
         if hit {
             return Err(Error::from(SessionError::HiddenHit).at(volume));
         }
+        // It may have been told that everything is well: the kernel writes later.
+        if let Some(spared) = closed.as_ref().ok().and_then(|closed| closed.spared) {
+            return Err(Error::from(SessionError::OverMetadata(spared)).at(volume));
+        }
         if let (Some(failed), Some(why)) = (failed, unwritten) {
             let (volume, reason) = (shown(volume), format!("{why} ({failed})"));
             return Err(AttachError::ClosedBadly { volume, reason }.into());

@@ -6,7 +6,7 @@ use super::others::OtherUser;
 use crate::error::Error;
 use crate::shown::shown;
 use keyway_attach::session::{
-    Closed, Closing, SessionElsewhere, SessionState, clean_stale, close_so, find, find_replaced, killed,
+    Closed, Closing, SessionElsewhere, SessionState, Spared, clean_stale, close_so, find, find_replaced, killed,
     list, must_be_idle,
 };
 use keyway_attach::{AttachError, SilentProcess};
@@ -36,13 +36,35 @@ pub struct ClosedVolume {
     pub guard_hit: bool,
     /// It is the file that was at the path by which it was named; another one is there by now.
     pub replaced: bool,
+    /// Write requests of which bytes were refused that belong to the volume's own metadata.
+    pub writes_refused: u64,
+    #[serde(skip)]
+    spared: Option<Spared>,
 }
 
 impl ClosedVolume {
     /// Of a session that was, or is.
     pub fn new(state: SessionState, killed: bool) -> Self {
         let SessionState { volume, device, mountpoint, pid, .. } = state;
-        Self { volume, device, mountpoint, pid, killed, guard_hit: false, replaced: false }
+        Self {
+            volume,
+            device,
+            mountpoint,
+            pid,
+            killed,
+            guard_hit: false,
+            replaced: false,
+            writes_refused: 0,
+            spared: None,
+        }
+    }
+
+    /// Why not all that was written is in it, where that is so.
+    pub fn lost(&self) -> Option<SessionError> {
+        match self.guard_hit {
+            true => Some(SessionError::HiddenHit),
+            false => self.spared.map(SessionError::OverMetadata),
+        }
     }
 }
 
@@ -120,6 +142,8 @@ pub fn close_each(
             Ok(done) => all.closed.push(ClosedVolume {
                 guard_hit: done.guard_hit,
                 replaced: done.replaced,
+                writes_refused: done.spared.map_or(0, |spared| spared.writes),
+                spared: done.spared,
                 ..ClosedVolume::new(done.state, done.killed)
             }),
             Err(AttachError::Deleted { .. }) => {}

@@ -3,7 +3,7 @@
 use super::others::OtherUser;
 use super::refusal::SessionRefusal;
 use keyway_attach::nvme_tcp::SecretFault;
-use keyway_attach::session::{Lack, LackReason, Need, Wish};
+use keyway_attach::session::{Lack, LackReason, Need, Spared, Wish};
 use keyway_attach::user_mount;
 use keyway_error::{Advice, Fault, Kind, Meaning, explain};
 use keyway_fs::FileSystemKind;
@@ -126,6 +126,13 @@ pub enum SessionError {
     /// What was put into the outer volume would have damaged the hidden one.
     #[error("the file system would have written into the hidden volume; those writes were refused")]
     HiddenHit,
+    /// A file system that was made over the volume's own metadata has written there.
+    #[error(
+        "{} went over the volume's own metadata and {} refused there: what the file system keeps there is lost",
+        if .0.writes == 1 { "1 write".to_owned() } else { format!("{} writes", .0.writes) },
+        if .0.writes == 1 { "was" } else { "were" }
+    )]
+    OverMetadata(Spared),
     /// What hosts must prove can't be read.
     #[error(transparent)]
     HostSecret(#[from] SecretFault),
@@ -186,6 +193,7 @@ explain! { SessionError, through Refused | HostSecret {
         Meaning::new(Kind::Missing, Fault::Machine).advise(Advice::PutAsRoot { package })
     },
     Self::HiddenHit => [HiddenVolume State, ProtectAgainAndCheck],
+    Self::OverMetadata(spared) => [Metadata State, MakeFileSystemAround { bytes: spared.room_bytes }],
     Self::OnlyRead(_) => [Unsupported State, ReadSystemLog],
     Self::NoAnswer(_) => [Ours, ReadSystemLogForMemory],
     Self::NoRequest(_) => [Usage Request, OpenByVerb],

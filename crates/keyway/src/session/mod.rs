@@ -40,7 +40,7 @@ pub use keyway_attach::nvme_tcp::{Credentials, SecretFault};
 pub use keyway_attach::session::{
     Attachment, Buffers, CANDIDATES, Candidate, Choice, Closed, Closing, Lack, LackReason, Latencies,
     Latency, Layer, NbdAddress, Need, Reason, SandboxState, SessionElsewhere, SessionState, SessionStatus,
-    Times, Wish, choose, clean_stale, close, close_so, find, list, mount_inside, status, warden,
+    Spared, Times, Wish, choose, clean_stale, close, close_so, find, list, mount_inside, status, warden,
 };
 pub use keyway_attach::{AttachError, LocalUsers, Notice, Silence, SilentProcess, on_notice};
 pub use later_mount::{MountOpenPlan, mount_open};

@@ -2,7 +2,7 @@
 
 use super::super::Failure;
 use super::{failed, io, v};
-use keyway::session::{Lack, LackReason, Need, OtherUser, Purpose, SessionError};
+use keyway::session::{Lack, LackReason, Need, OtherUser, Purpose, SessionError, Spared};
 use keyway_attach::nvme_tcp::SecretFault;
 use keyway_attach::{
     AttachError, DmCryptError, NbdError, NvmeError, Silence, UblkError, Unmappable, User, VhostError,
@@ -137,6 +137,7 @@ pub(super) fn serving() -> Vec<Failure> {
         },
         SessionError::OnlyRead(FileSystemKind::Ntfs),
         SessionError::HiddenHit,
+        SessionError::OverMetadata(Spared { writes: 2, room_bytes: 35_651_584 }),
         SessionError::HostSecret(SecretFault::Form),
         SessionError::HostSecret(SecretFault::Crc),
         SessionError::Process { doing: "start the serving process", source: io(12) },
