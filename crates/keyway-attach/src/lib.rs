@@ -45,6 +45,7 @@ pub use error::{
 };
 pub use namespace::{Namespace, NamespaceError, SecurityRefusal, VolumeNamespace};
 pub use notice::{Notice, on_notice};
+pub use keyway_sys::{HeldSignals, is_asked_to_stop, stop_on_signals};
 pub use on_signals::on_signals;
 pub use peer::{LocalUsers, Refusals, Refused};
 pub use stop::Stop;

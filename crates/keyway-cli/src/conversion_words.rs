@@ -40,7 +40,9 @@ impl<'a> Told<'a> {
 impl keyway::Progress for Told<'_> {
     fn stage(&self, stage: Stage) {
         match stage {
-            Stage::Shrinking(kind) => self.out.announce(&format!("making the {kind} file system smaller")),
+            Stage::Shrinking(kind) => {
+                self.out.announce(&said("tool works", &json!({"kind": kind.name(), "how": "smaller"})));
+            }
             Stage::Converting(kind) => match Progress::interruptible(kind.name()) {
                 Ok(bar) => drop(self.bar.set(bar)),
                 Err(failure) => self.out.warn(&failure.message),

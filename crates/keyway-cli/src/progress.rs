@@ -5,8 +5,6 @@ use crate::output::{clear, columns, draw, note, warn_once};
 use crate::words::TOLD;
 use keyway::pace::{PaceStyle, Screen, SearchPace, ShownPace};
 use keyway::{KeySearch, Note, Stage};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use signal_hook::flag;
 use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -142,13 +140,8 @@ impl<F: Fn(Stage) -> String + Sync> keyway::Progress for Later<F> {
 
 /// Set once a signal has come, so that the work ends in good order; the second one ends the process at once.
 pub(crate) fn stop_on_signals() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-        flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop))
-            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
-            .map_err(|e| Failure::new(Exit::Failed, format!("could not catch Ctrl-C: {e}"), ""))?;
-    }
-    Ok(stop)
+    keyway_attach::stop_on_signals()
+        .map_err(|e| Failure::new(Exit::Failed, format!("could not catch Ctrl-C: {e}"), ""))
 }
 
 /// Work that is counted in turns, and takes so long where that is planned, shown until it is dropped.

@@ -180,3 +180,24 @@ fn a_full_file_system_is_encrypted_as_the_refusal_advises() {
         checked(Command::new(require_tool(checker).expect("with its mkfs")).args(flags).arg(&d));
     }
 }
+
+/// `timeout` and a terminal send a signal to the process and to its group: that is one request, which ends it in good order.
+#[test]
+fn a_new_volume_that_is_interrupted_while_its_file_system_is_made_is_gone() {
+    let cli = new();
+    let Some(path) = cli_support::interrupting(&cli, "mkfs.ext4", "TERM TERM INT") else { return };
+    for place in ["v", "there"] {
+        if place == "there" {
+            std::fs::write(cli.path(place), b"precious").expect("written");
+        }
+        let words = format!("create @{place} --size 16M --quick --filesystem ext4 {PW} --pim 1 --force --yes --json");
+        let done = cli.command(cli.words(&words)).env("PATH", &path).output().expect("it starts");
+        let said: serde_json::Value = serde_json::from_slice(&done.stdout).expect("a document");
+        assert_eq!((done.status.code(), said["error"]["kind"].as_str()), (Some(1), Some("interrupted")), "{said}");
+        assert_eq!(said["error"]["advice"][0]["kind"], "no-volume-made", "{said}");
+    }
+    assert!(!cli.path("v").exists());
+    assert_eq!(std::fs::read(cli.path("there")).expect("it is there"), b"precious");
+    let names = std::fs::read_dir(cli.path("")).expect("read").flatten().map(|entry| entry.file_name());
+    assert!(!names.into_iter().any(|name| name.to_string_lossy().contains("keyway-")), "something was left");
+}

@@ -352,6 +352,32 @@ fn what_nothing_makes_larger_is_told_before_and_after() {
     }
 }
 
+/// Whoever ends the command while `resize2fs` works would leave the file system half moved, and the volume open.
+#[test]
+fn signals_wait_for_the_file_systems_tool() {
+    let Some((cli, big)) = volume("mkfs.ext4", &["-q", "-F", "-d", "in"]) else { return };
+    let Some(path) = cli_support::interrupting(&cli, "resize2fs", "TERM INT HUP TERM") else { return };
+    let run = |words: &str| {
+        let done = cli.command(cli.words(words)).env("PATH", &path).output().expect("it starts");
+        (done.status.code(), serde_json::from_slice::<Value>(&done.stdout).expect("a document"))
+    };
+    let (code, said) = run(&format!("resize @v --size 12M --yes --json {SECRET}"));
+    assert_eq!((code, &said["error"]["kind"]), (Some(1), &json!("interrupted")), "{said}");
+    assert_eq!(said["error"]["advice"][0]["kind"], "file-system-restored", "{said}");
+    assert_eq!(cli.json(0, "status @v")["lock_status"], "Locked");
+    assert_eq!(check(&cli, "e2fsck", &["-f", "-n"]).len() as u64, INSIDE);
+    cli.ends(0, &format!("get @v /big @got {SECRET}"));
+    assert!(std::fs::read(cli.path("got")).expect("it was copied") == big);
+    // Room for headers is made of it: the same of one that lies open.
+    let before = std::fs::read(cli.path("plain")).expect("read");
+    let (code, said) = run(&format!("encrypt @plain --yes --json {SECRET}"));
+    assert_eq!((code, &said["error"]["kind"]), (Some(1), &json!("interrupted")), "{said}");
+    assert_eq!(said["error"]["advice"][0]["kind"], "sizes-restored", "{said}");
+    assert_eq!(cli.path("plain").metadata().expect("there").len(), before.len() as u64);
+    let tool = require_tool("e2fsck").expect("with its mkfs");
+    cli_support::checked(Command::new(tool).args(["-f", "-n"]).arg(cli.path("plain")));
+}
+
 /// Without FUSE nothing could make the file system larger: that is said before anything is changed.
 #[test]
 fn what_can_not_follow_is_told_before() {

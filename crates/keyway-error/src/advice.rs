@@ -101,6 +101,8 @@ advice! {
         "Load the kernel's driver of this file system.",
     LetWindowsCheck = "let-windows-check":
         "Have Windows check it and shut down in full, or clear the mark where no Windows is waiting.",
+    LetWindowsWake =
+        "let-windows-wake": "Have Windows shut down in full, or remove its sleep where it is gone; until then it is read.",
     LetWindowsRepair = "let-windows-repair": "Have Windows repair it.",
     MountVolume = "mount-volume": "Mount the volume instead.",
     CheckFirst { checker: String } = "check-first": "Check it.",
@@ -143,7 +145,7 @@ advice! {
     PutLessOrNewVolume = "put-less-or-new-volume":
         "It would not fit if there were nothing else, and the file system can't get larger: put less of it, or make a larger volume.",
     SplitOrExFat = "split-or-exfat": "Put it in parts, or into a volume with a file system that has larger files.",
-    RepairBeforeConversion = "repair-before-conversion": "Repair it before it is converted.",
+    RepairBeforeConversion { checker: String } = "repair-before-conversion": "Repair it before it is converted.",
     ReadSystemLogUnchanged = "read-system-log-unchanged": "The system's log has the drive's report; nothing was changed.",
     MakeRoom = "make-room": "Make room in it.",
     CloseNamed { #[serde(with = "path_text")] volume: PathBuf } = "close-named": "Close the volume.",

@@ -11,6 +11,7 @@ use keyway_store::{Store, StoreError};
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -89,7 +90,8 @@ pub enum ResizeToolError {
 
 explain! { ResizeToolError, through Store {
     Self::Missing { package, .. } => [MissingProgram Machine, InstallPackage { package: (*package).to_owned() }],
-    Self::Damaged { .. } => [DamagedFilesystem State, RepairBeforeConversion],
+    Self::Damaged { kind, .. } =>
+        [DamagedFilesystem State, RepairBeforeConversion { checker: kind.repaired_by().to_owned() }],
     Self::Unreadable { .. } => [Io Medium, ReadSystemLogUnchanged],
     Self::Refused { .. } | Self::TooFull { .. } => [NoRoom State, MakeRoom],
     Self::Run { source, .. } | Self::Copy(source) | Self::Read(source) => [Medium, ..explain_io(source).advice],
@@ -119,11 +121,18 @@ impl Said {
     }
 }
 
-fn run(
+/// Has a program change a file system.
+fn run(tool: Tool, arguments: &[&str], path: &Path, after: &[&str]) -> Result<Said, ResizeToolError> {
+    // Of a group of its own: a terminal's Ctrl-C is not for what must not be left half done.
+    run_so(tool, arguments, path, after, |command| command.process_group(0))
+}
+
+fn run_so(
     (program, package): Tool,
     arguments: &[&str],
     path: &Path,
     after: &[&str],
+    how: impl FnOnce(&mut Command) -> &mut Command,
 ) -> Result<Said, ResizeToolError> {
     let found = search(program).ok_or(ResizeToolError::Missing { program, package })?;
     let failed = |source| ResizeToolError::Run { program, source };
@@ -138,7 +147,7 @@ fn run(
         name = "/proc/self/fd/0".into();
     }
     command.args(arguments).arg(&name).args(after).env("LC_ALL", "C");
-    let (path, done) = (&*name, command.output().map_err(failed)?);
+    let (path, done) = (&*name, how(&mut command).output().map_err(failed)?);
     let all = [done.stdout, done.stderr].concat();
     let text = String::from_utf8_lossy(&all);
     let lines = text.lines().map(str::trim).filter(|line| !is_for_whoever_ran_it(program, line));
@@ -242,7 +251,7 @@ impl FileSystemKind {
             let said = format!("{self} can't be checked here");
             return Err(ResizeToolError::Refused { program: "no program", said });
         };
-        let said = run(program, arguments, path, &[])?;
+        let said = run_so(program, arguments, path, &[], |command| command)?;
         if said.code.is_some_and(|code| code <= good) { Ok(()) } else { Err(said.faults(self, program.0)) }
     }
 

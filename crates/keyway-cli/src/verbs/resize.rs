@@ -95,7 +95,7 @@ impl<F: Fn(Stage) -> String + Sync> Progress for Shown<F> {
             }
         };
         self.bar.done();
-        self.out.announce(&format!("making the {kind} file system {how}"));
+        self.out.announce(&said("tool works", &json!({"kind": kind.name(), "how": how})));
     }
 
     fn at(&self, done: u64, total: u64) -> ControlFlow<()> {

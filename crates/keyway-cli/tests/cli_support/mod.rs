@@ -29,6 +29,21 @@ pub(crate) fn checked(command: &mut Command) {
     assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&said));
 }
 
+/// Another program that first has whoever runs it asked to end, by each of these signals: in a folder that comes first in
+/// this PATH.
+pub(crate) fn interrupting(cli: &Cli, program: &str, signals: &str) -> Option<std::ffi::OsString> {
+    use std::os::unix::fs::PermissionsExt;
+    let tool = require_tool(program)?;
+    let folder = cli.path("tools");
+    std::fs::create_dir_all(&folder).expect("created");
+    let own = folder.join(program);
+    let kill = format!("for each in {signals}; do kill -s $each $PPID; done");
+    std::fs::write(&own, format!("#!/bin/sh\n{kill}\nexec {} \"$@\"\n", tool.display())).expect("written");
+    std::fs::set_permissions(&own, PermissionsExt::from_mode(0o755)).expect("set");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    Some(std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&path))).expect("a path"))
+}
+
 /// The program in a folder of its own.
 pub(crate) struct Cli {
     pub(crate) keyway: Keyway,

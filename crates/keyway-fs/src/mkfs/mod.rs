@@ -182,9 +182,11 @@ explain! { MkfsError, through Store {
     Self::TooSmall { fs, around, .. } =>
         [Usage Request, RoomForFileSystem { bytes: rounded(fs.least_bytes().saturating_add(*around)) }],
     Self::SectorSize { .. } => [Filesystem Request, TakeFileSystemOfSectors],
+    // It was ended from outside, and has refused nothing.
+    Self::Refused { status, .. } if status.code().is_none() => [Filesystem State, Retry],
     Self::Refused { .. } => [Filesystem State, OtherFileSystemOrLarger],
     Self::Run { source, .. } => [Filesystem State, ..explain_io(source).advice],
-    Self::Stopped => [Filesystem Stopped, NoFileSystemMade],
+    Self::Stopped => [Interrupted Stopped, NoFileSystemMade],
 } }
 
 /// A size as one would ask for it.

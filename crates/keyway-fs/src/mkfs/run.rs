@@ -17,6 +17,7 @@ use rustix::fs::{MemfdFlags, SeekFrom};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -61,6 +62,8 @@ pub fn image(
         // The image is the program's standard input: it reaches it without a name in any folder.
         .arg("/proc/self/fd/0")
         .stdin(image.try_clone().map_err(run_failed)?)
+        // A terminal's Ctrl-C is for us: whoever watches hears of it, and the program is ended then.
+        .process_group(0)
         .spawn()
         .map_err(run_failed)?;
     wait(child, fs, size, progress)?;

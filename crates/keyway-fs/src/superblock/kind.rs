@@ -35,6 +35,24 @@ enum_table! {
     pub mount_type: &'static str,
 }
 
+impl FileSystemKind {
+    /// The command that puts one in order, the file or device left out that it is on. An NTFS is Windows' own to repair.
+    pub const fn repaired_by(self) -> &'static str {
+        match self {
+            Self::Ext => "e2fsck -f",
+            // Without an option it only looks.
+            Self::ExFat => "fsck.exfat -y",
+            Self::Fat => "fsck.fat -a",
+            Self::Xfs => "xfs_repair",
+            Self::Btrfs => "btrfs check",
+            Self::Ntfs => crate::files::FilesError::CHKDSK,
+            Self::F2fs => "fsck.f2fs -a",
+            Self::HfsPlus => "fsck.hfsplus",
+            Self::SquashFs | Self::Iso9660 => "fsck",
+        }
+    }
+}
+
 impl fmt::Display for FileSystemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

@@ -7,6 +7,7 @@ use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -65,6 +66,7 @@ impl Target {
                 refuse_in_use(path)?;
                 // An open volume would go on being written where nobody finds it again.
                 claimed(path, Caching::Buffered)?;
+                remove_left(path);
                 beside(path)
             }
             Ok(_) => return Err(CreateError::Exists(path.to_owned())),
@@ -198,9 +200,33 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A name in the same folder, so that the finished file can be renamed over the old one.
-fn beside(path: &Path) -> PathBuf {
+/// How a name in the same folder begins, so that the finished file can be renamed over the old one; a process's number follows.
+fn beside_of_any(path: &Path) -> OsString {
     let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
-    name.push(format!(".keyway-{}", std::process::id()));
+    name.push(".keyway-");
+    name
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = beside_of_any(path);
+    name.push(std::process::id().to_string());
     path.with_file_name(name)
+}
+
+/// Removes what others left there that were killed while they made a volume of that name: a half volume, which nobody opens.
+fn remove_left(path: &Path) {
+    let begin = beside_of_any(path);
+    let Ok(entries) = std::fs::read_dir(folder_of(path)) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(of) = name.as_bytes().strip_prefix(begin.as_bytes()) else { continue };
+        let number = std::str::from_utf8(of).ok().and_then(|text| text.parse::<u32>().ok());
+        let Some(number) = number.filter(|number| number.to_string().as_bytes() == of) else { continue };
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        // Whoever still works on it, on another machine or with other numbers, has claimed it.
+        if is_file && !Path::new(&format!("/proc/{number}")).exists() {
+            // What can't be removed is in nobody's way.
+            let _ = claimed(&entry.path(), Caching::Buffered).map(|_claim| std::fs::remove_file(entry.path()));
+        }
+    }
 }

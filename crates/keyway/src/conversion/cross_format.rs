@@ -12,7 +12,7 @@ use crate::create::description;
 use crate::error::Error;
 use crate::medium;
 use crate::progress::{Progress, Stage, tell_weakness};
-use crate::resize::inside::{Attached, restored};
+use crate::resize::inside::{Attached, must_go_on, restored};
 use crate::secrets::{PasswordSource, SecretRole, Secrets};
 use crate::session::SessionSecrets;
 use crate::under_way::ConversionRefusal;
@@ -256,6 +256,7 @@ impl Job for ToVeraCrypt {
             _ => needed,
         };
         let begin = || {
+            must_go_on()?;
             let now = || file_system_within(medium::look(path)?, key).map_err(|e| request.said(e));
             if content < needed && now()?.is_none_or(|now| end_of(&now) > content) {
                 return Err(ConversionRefusal::StillTooLarge(path.to_owned()).into());

@@ -6,7 +6,9 @@ use super::plan::HeaderSpace;
 use crate::error::{Error, about};
 use crate::medium;
 use crate::progress::{Progress, Stage};
+use crate::resize::inside::must_go_on;
 use crate::under_way::ConversionRefusal;
+use keyway_attach::HeldSignals;
 use keyway_error::Advice;
 use keyway_fs::FoundFileSystem;
 use keyway_fs::resize::ResizeToolError;
@@ -111,13 +113,16 @@ impl MakingRoom<'_> {
         };
         if let HeaderSpace::SmallerFileSystem { bytes, .. } = self.space {
             progress.stage(Stage::Shrinking(fs.kind));
+            let held = HeldSignals::hold();
             let shrunk = fs.kind.resize(path, bytes);
             // resize2fs cuts a file where its file system ends.
             if path.is_file() {
                 set_len(path, size)?;
                 fill()?;
             }
+            drop(held);
             shrunk.map_err(|e| not_smaller(path, fs, bytes, e))?;
+            must_go_on()?;
         }
         let store = claim(path)?;
         let now = FoundFileSystem::find(&store)?.map(|fs| fs.bytes);
@@ -137,6 +142,7 @@ impl MakingRoom<'_> {
         if self.space != HeaderSpace::Enough && claim(self.path).is_err() {
             return Some(Advice::SizesLeft);
         }
+        let _held = HeldSignals::hold();
         let undone = match self.space {
             HeaderSpace::Enough => return None,
             HeaderSpace::LargerFile { .. } => set_len(self.path, bytes),

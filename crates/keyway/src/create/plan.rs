@@ -14,8 +14,9 @@ use crate::secrets::{PasswordSource, Question, Secrets, Subject, Wanted};
 use crate::unlock::{Family, UnlockArguments};
 use crate::volume::OpenOptions;
 use keyway_attach::path_text;
+use keyway_error::{Explain, Fault};
 use keyway_volume::bitlocker::{self, Method, RecoveryPassword};
-use keyway_volume::veracrypt;
+use keyway_volume::veracrypt::{self, CreateError};
 use keyway_volume::{HashName, Info, Secrets as VeraCryptSecret, Weakness};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -111,10 +112,17 @@ impl CreatePlan {
     /// what was half made is removed.
     pub fn run(self, secrets: &dyn Secrets, progress: &dyn Progress) -> Result<Created, Error> {
         let path = self.path.clone();
+        let is_new = self.place.as_ref().is_some_and(|place| !place.is_device());
         log_file::step(
             "create",
             &path,
-            || self.make(secrets, progress),
+            || {
+                self.make(secrets, progress).map_err(|error| match is_new && error.fault() == Fault::Stopped {
+                    // Wherever it was on the way: its file is gone again.
+                    true => about(&path)(CreateError::Stopped),
+                    false => error,
+                })
+            },
             |made| {
                 let filesystem = made.filesystem.unwrap_or("none");
                 format!(

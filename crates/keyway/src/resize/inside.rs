@@ -8,6 +8,7 @@ use crate::error::{Error, about};
 use crate::progress::{Progress, Stage};
 use crate::session::{ServingProgram, SessionError, SessionPlan, SessionSecrets, fuse_for_a_tool};
 use crate::unlock::UnlockArguments;
+use keyway_attach::{HeldSignals, is_asked_to_stop};
 use keyway_error::{Advice, Explain, Kind};
 use keyway_fs::resize::ResizeToolError;
 use keyway_fs::{FileSystemKind, FoundFileSystem};
@@ -43,7 +44,8 @@ impl ResizePlan<'_> {
     pub(super) fn shrink_inside(&self, progress: &dyn Progress) -> Result<(), Error> {
         let Some((fs, to)) = self.shrinks() else { return Ok(()) };
         progress.stage(Stage::Shrinking(fs.kind));
-        self.resize_inside(fs, to)
+        self.resize_inside(fs, to)?;
+        must_go_on().map_err(|stopped| self.restore_inside(stopped))
     }
 
     /// Whether it did get smaller, where it was to.
@@ -100,6 +102,7 @@ impl Attached<'_> {
         to: u64,
         refused: impl FnOnce(ResizeToolError) -> Error,
     ) -> Result<(), Error> {
+        let _held = HeldSignals::hold();
         let by = self.serving.ok_or(SessionError::NotAttachable)?;
         let plan = SessionPlan::new(self.volume, self.arguments.clone(), fuse_for_a_tool()?)?;
         let session = plan.start(self.secrets, by)?;
@@ -110,6 +113,11 @@ impl Attached<'_> {
         resized.map_err(refused)?;
         closed.map(drop)
     }
+}
+
+/// Heeds a signal that came while a file system's tool was at work, and was held.
+pub(crate) fn must_go_on() -> Result<(), Error> {
+    if is_asked_to_stop() { Err(Error::Stopped) } else { Ok(()) }
 }
 
 /// What has become of a file system that was to get its size back.
