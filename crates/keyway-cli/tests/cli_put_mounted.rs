@@ -312,6 +312,27 @@ fn a_file_system_that_was_not_left_in_order_is_mended_by_its_mount_or_refused() 
         assert!(fs::read(cli.path("volume")).expect("read") == before, "nothing was written");
         nothing_is_left(&cli);
     }
+    // A Windows sleeps in it: who mounts that would only read, and not say why.
+    let cli = Cli::new();
+    let Some(ntfscp) = require_tool("ntfscp") else { return };
+    let asleep = |begin: &'static [u8]| {
+        let (sleeps, ntfscp) = (cli.path("sleeps"), ntfscp.clone());
+        move |image: &Path| {
+            fs::write(&sleeps, [begin, &[7; 5000]].concat()).expect("room");
+            checked(Command::new(ntfscp).arg(image).arg(&sleeps).arg("hiberfil.sys"));
+        }
+    };
+    if volume(&cli, "ntfs", 24 << 20, asleep(b"HIBR")).is_some() {
+        let before = fs::read(cli.path("volume")).expect("read");
+        cli.fails(1, "unclean", "shutdown /s /t 0", &format!("put @volume @pw {WITH}"));
+        assert!(fs::read(cli.path("volume")).expect("read") == before, "nothing was written");
+        nothing_is_left(&cli);
+        fs::remove_file(cli.path("volume")).expect("ours");
+        // It has woken up, and shut down.
+        volume(&cli, "ntfs", 24 << 20, asleep(b"wake")).expect("as before");
+        let error = cli.run(&format!("put @volume @pw --dry-run --json {WITH}")).stdout;
+        assert!(!String::from_utf8_lossy(&error).contains("unclean"), "{error:?}");
+    }
     // ext4: faults are for its checker.
     let cli = Cli::new();
     let Some(debugfs) = require_tool("debugfs") else { return };

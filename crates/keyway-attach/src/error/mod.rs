@@ -14,6 +14,7 @@ pub use vhost_user::VhostError;
 
 use keyway_engine::DeviceError;
 use keyway_error::{Advice, Fault, Kind, Meaning, explain, explain_io};
+use keyway_fs::FileSystemKind;
 use keyway_fs::files::FilesError;
 use keyway_store::InUse;
 use std::fmt;
@@ -340,16 +341,11 @@ impl AttachError {
 
 /// What checks a file system of that type.
 fn checked(filesystem: &str) -> Advice {
-    let checker = match filesystem {
-        "ntfs" => return Advice::LetWindowsCheck,
-        "ext4" => "e2fsck -f",
-        "vfat" => "fsck.fat",
-        "exfat" => "fsck.exfat",
-        "xfs" => "xfs_repair",
-        "btrfs" => "btrfs check",
-        _ => "fsck",
-    };
-    Advice::CheckFirst { checker: checker.to_owned() }
+    let known = FileSystemKind::ALL.into_iter().find(|kind| kind.mount_type() == filesystem);
+    match known {
+        Some(FileSystemKind::Ntfs) => Advice::LetWindowsCheck,
+        known => Advice::CheckFirst { checker: known.map_or("fsck", FileSystemKind::repaired_by).to_owned() },
+    }
 }
 
 explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | Nvme {

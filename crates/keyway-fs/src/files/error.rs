@@ -30,6 +30,9 @@ pub enum FilesError {
         /// What checks it.
         checker: &'static str,
     },
+    /// A Windows sleeps in it, and would take what others write for damage, or undo it.
+    #[error("Windows is hibernated in it, or in fast start-up: nobody else may write to its file system")]
+    Hibernated,
     /// Something in it that is not read.
     #[error("{0}")]
     Unsupported(String),
@@ -237,6 +240,7 @@ explain! { FilesError, through Store {
     Self::Host { path, source, .. } => { explain_io(source).about(path) },
     Self::NoFileSystem => [NoFilesystem Contents, OpenAsDevice],
     Self::Unreadable(_) | Self::CanNotWrite(_) | Self::Unsupported(_) => [Unsupported Machine, MountVolume],
+    Self::Hibernated => [Unclean State, LetWindowsWake],
     Self::Unclean { checker: Self::CHKDSK } => [Unclean State, LetWindowsCheck],
     Self::Unclean { checker } => [Unclean State, CheckFirst { checker: (*checker).to_owned() }],
     Self::ToCheck { checker: Self::CHKDSK, .. } => [DamagedFilesystem Contents, LetWindowsRepair],
@@ -269,7 +273,7 @@ explain! { FilesError, through Store {
     Self::NoRoom { .. } | Self::NoRoomForFiles { .. } => [NoSpace State, RemoveSomething],
     Self::Full(_) => [NoSpace State, RemoveSomething, PutBeforeStays],
     Self::RootFull { .. } => [NoSpace State, PutAsFolder],
-    Self::Stopped { .. } => [Interrupted Stopped],
+    Self::Stopped { .. } => [Interrupted Stopped, SkipExistingGoesOn],
 } }
 
 impl FilesError {
@@ -288,12 +292,13 @@ impl FilesError {
     #[must_use]
     pub fn checked_by(self, kind: &str) -> Self {
         let checker = match kind {
-            "vfat" => "fsck.fat",
-            "exfat" => "fsck.exfat",
-            "ext2" | "ext3" | "ext4" => "e2fsck",
-            "ntfs" => Self::CHKDSK,
+            "vfat" => FileSystemKind::Fat,
+            "exfat" => FileSystemKind::ExFat,
+            "ext2" | "ext3" | "ext4" => FileSystemKind::Ext,
+            "ntfs" => FileSystemKind::Ntfs,
             _ => return self,
-        };
+        }
+        .repaired_by();
         match self {
             Self::Damaged(_) | Self::Endless(_) => Self::ToCheck { error: Box::new(self), checker },
             other => other,

@@ -249,7 +249,7 @@ fn change(
 
 fn must_be_clean(fs: &fatfs::FileSystem<Window>) -> Result<(), FilesError> {
     match fs.read_status_flags().map_err(FilesError::from_io)?.dirty() {
-        true => Err(FilesError::Unclean { checker: "fsck.fat" }),
+        true => Err(FilesError::Unclean { checker: FileSystemKind::Fat.repaired_by() }),
         false => Ok(()),
     }
 }

@@ -31,7 +31,7 @@ mod volume;
 mod window;
 
 pub use crate::calendar::utc;
-pub use clean::must_be_clean;
+pub use clean::{must_be_clean, must_not_be_hibernated};
 pub use entry::{Contents, Entry, EntryKind, Existing, NewEntry, Problem, Spared};
 pub use error::FilesError;
 pub use get::{Got, Taken};

@@ -34,8 +34,9 @@ pub(super) fn makes(held: Option<EntryKind>, new: &NewEntry<'_>, replace: bool) 
         Some(EntryKind::Folder) if replace => {
             Err(FilesError::IsAFolder(new.path.last().cloned().unwrap_or_default()))
         }
-        Some(_) if replace => Err(FilesError::OtherKind(Path::new("/").join(whole(new.path)))),
-        Some(_) => Err(FilesError::Exists(whole(new.path))),
+        Some(EntryKind::File) if new.len.is_some() => Err(FilesError::Exists(whole(new.path))),
+        // No option has it replaced, so none is named.
+        Some(_) => Err(FilesError::OtherKind(Path::new("/").join(whole(new.path)))),
     }
 }
 

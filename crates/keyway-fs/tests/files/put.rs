@@ -147,6 +147,10 @@ fn what_stands_against_one_of_many_is_found_before_the_first() {
     check(&[("/a", Some(1)), ("/FILE", Some(1))], true).unwrap();
     assert!(matches!(check(&[("/file", None)], true), Err(FilesError::OtherKind(_))));
     assert!(matches!(check(&[("/folder", Some(1))], true), Err(FilesError::IsAFolder(_))));
+    // Nobody is sent to an option that would not help.
+    for other in [("/file", None), ("/folder", Some(1))] {
+        assert!(matches!(check(&[other], false), Err(FilesError::OtherKind(_))), "{other:?}");
+    }
     assert!(matches!(check(&[("/b", None), ("/b/c?", Some(1))], false), Err(FilesError::BadName(_))));
     assert!(matches!(check(&[("/b/c", Some(1))], false), Err(FilesError::NotFound(_))));
     let halves = [("/a", Some(25 << 20)), ("/b", Some(25 << 20))];
@@ -171,7 +175,7 @@ fn an_unclean_file_system_is_not_written_to() {
     // of byte 65).
     bytes[65] |= 1;
     fs::write(&image, &bytes).unwrap();
-    assert!(matches!(put(&image, "/file", b"x", false), Err(FilesError::Unclean { checker: "fsck.fat" })));
+    assert!(matches!(put(&image, "/file", b"x", false), Err(FilesError::Unclean { checker: "fsck.fat -a" })));
 }
 
 #[test]

@@ -260,7 +260,7 @@ fn what_can_not_be_put_leaves_nothing_behind() {
     let mut bytes = fs::read(&image).unwrap();
     bytes[106] |= 2;
     fs::write(&image, &bytes).unwrap();
-    assert!(matches!(refused("/new", 1, false), FilesError::Unclean { checker: "fsck.exfat" }));
+    assert!(matches!(refused("/new", 1, false), FilesError::Unclean { checker: "fsck.exfat -y" }));
     assert!(fs::read(&image).unwrap() == bytes);
 }
 

@@ -14,6 +14,7 @@ use crate::unlock::{UnlockArguments, VolumeFormat};
 use keyway_attach::session::MountedInside;
 use keyway_attach::{AttachError, mount, user_mount};
 use keyway_engine::Access;
+use keyway_error::Advice;
 use keyway_fs::FileSystemKind;
 use keyway_fs::files::MountedFiles;
 use keyway_volume::{Format, Info};
@@ -114,7 +115,7 @@ impl Mounted {
             return Err(AttachError::ClosedBadly { volume, reason }.into());
         }
         if done?.is_break() {
-            return Err(Error::Stopped);
+            return Err(Error::Stopped.leaving(Advice::SkipExistingGoesOn));
         }
         flushed?;
         Ok(unmounted.and(closed.map(drop))?)

@@ -12,17 +12,22 @@ use crate::session::ServingProgram;
 use crate::volume::{Volume, files_in};
 use keyway_engine::{Access, Device};
 use keyway_fs::allocation::Allocation;
-use keyway_fs::files::{EntryKind, Existing, Files, FilesError, NewEntry, NewFile, must_be_clean};
+use keyway_fs::files::{
+    EntryKind, Existing, Files, FilesError, NewEntry, NewFile, must_be_clean, must_not_be_hibernated,
+};
 use keyway_fs::{FileSystemKind, Superblock};
 use keyway_store::Caching;
 use keyway_volume::Info;
+use rustix::fs::statvfs;
+use rustix::process::geteuid;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A volume that files are put into: by our own writers, or into its file system as it is mounted for that.
@@ -70,7 +75,11 @@ impl LockedVolume<'_> {
             Some(other) if !matches!(other, FileSystemKind::Fat | FileSystemKind::ExFat) => {
                 must_be_writable(other).map_err(|e| about(e.into()))?;
                 must_be_clean(&device, other).map_err(|e| about(e.into()))?;
-                drop(device);
+                match other {
+                    FileSystemKind::Ntfs => must_not_be_hibernated(Arc::new(device)),
+                    _ => Ok(drop(device)),
+                }
+                .map_err(|e| about(e.into()))?;
                 Within::Mounted(Mounted::new(self, access, (&info, other), keys, by, progress)?)
             }
             _ => {
@@ -277,6 +286,7 @@ impl PutTarget<'_> {
         self.check_new(&entries(&places, len_of), replace)?;
         let lens = places.iter().map(|(at, _)| len_of(*at));
         let wanted = lens.clone().flatten().sum();
+        must_grow(&self.volume, wanted)?;
         if let Some(free) = self.before_hidden.filter(|free| !replace && *free < wanted) {
             return Err(about(&self.volume)(FilesError::NoRoomBeforeHidden { free, wanted }));
         }
@@ -438,6 +448,22 @@ fn into_mounted(
     Ok(ControlFlow::Continue(()))
 }
 
+/// Whether a volume's file that has holes can take so many bytes: whoever writes to the file system in it hears of a full disk
+/// too late, when half of a file and of that file system's own records is there.
+fn must_grow(volume: &Path, wanted: u64) -> Result<(), Error> {
+    let Some(file) = volume.metadata().ok().filter(Metadata::is_file) else { return Ok(()) };
+    let holes = file.len().saturating_sub(file.blocks().saturating_mul(512));
+    let folder = volume.canonicalize().ok().and_then(|path| Some(path.parent()?.to_owned()));
+    let Some((folder, below)) = folder.and_then(|at| statvfs(&at).ok().map(|below| (at, below))) else { return Ok(()) };
+    // What is kept for root is root's.
+    let free = if geteuid().is_root() { below.f_bfree } else { below.f_bavail };
+    let (free, wanted) = (free.saturating_mul(below.f_frsize), wanted.min(holes));
+    match wanted > free {
+        true => Err(about(volume)(FilesError::NoRoomHere { folder, free, wanted })),
+        false => Ok(()),
+    }
+}
+
 /// What of an outer volume's file system is free and lies before the hidden volume that is protected.
 fn free_before_hidden(device: &Device) -> Option<u64> {
     let end = device.guarded_from()?;
@@ -446,4 +472,23 @@ fn free_before_hidden(device: &Device) -> Option<u64> {
         used.iter()
             .fold(end, |free, range| free.saturating_sub(range.end.min(end).saturating_sub(range.start))),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use keyway_error::Kind;
+
+    #[test]
+    fn a_file_with_holes_takes_no_more_than_there_is_room_for_below() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [holes, whole] = ["holes", "whole"].map(|name| folder.path().join(name));
+        // More than any file system has free that this is tried on.
+        File::create(&holes).and_then(|file| file.set_len(1 << 43)).expect("sized");
+        std::fs::write(&whole, [1; 8192]).and_then(|()| File::open(&whole)?.sync_all()).expect("room");
+        assert_eq!(must_grow(&holes, u64::MAX).expect_err("too much").kind(), Kind::NoSpace);
+        must_grow(&holes, 1).expect("a little");
+        must_grow(&whole, u64::MAX).expect("its room is there");
+        must_grow(&folder.path().join("none"), u64::MAX).expect("nothing to look at");
+    }
 }

@@ -82,7 +82,7 @@ impl Writer {
             ));
         }
         if flags(&sector) & CHANGING != 0 {
-            return Err(FilesError::Unclean { checker: "fsck.exfat" });
+            return Err(FilesError::Unclean { checker: FileSystemKind::ExFat.repaired_by() });
         }
         must_be_summed(&window, sector_bytes)?;
         let table_bytes = number::<4>(&sector, 84).unwrap_or_default() * sector_bytes;
