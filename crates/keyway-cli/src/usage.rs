@@ -110,7 +110,7 @@ fn facts(error: &Error, words: &[OsString]) -> Value {
     let told = why.iter().any(|why| value.iter().any(|value| why.contains(&**value)));
     json!({"verb": verb, "verbs": verbs, "word": given.map(in_json), "value": value, "why": why, "told": told,
         "valid": all(ContextKind::ValidValue), "nearest": nearest, "missing": missing, "others": others.join(" and "),
-        "twice": !others.is_empty() && others.first() == arg.as_ref(), "usage": usage,
+        "names": words.iter().any(|word| word == "--"), "twice": !others.is_empty() && others.first() == arg.as_ref(), "usage": usage,
         "exists": given.is_some_and(Path::exists), "extra": arg.as_ref().is_some_and(|arg| !arg.starts_with('-')),
         "misplaced": arg.as_ref().is_some_and(|arg| has(&at, arg)), "arg": arg, "opens": has(&at, "--password-file"),
         "positive": positive, "file": whole.as_deref().is_some_and(is_like_a_file), "whole": whole,

@@ -125,11 +125,12 @@ fn what_would_be_refused_is_not_planned() {
     for dry in ["--dry-run", ""] {
         for words in ["--size 10M --force", "--size 10M"] {
             let words = format!("create /dev/null {words} {dry} --yes {WITH}");
-            cli.fails(1, "not-suitable", "name a regular file or a block device", &words);
+            cli.fails(4, "not-suitable", "name a volume's file or a block device", &words);
         }
         for force in ["", "--force --yes"] {
             let words = format!("create @link --size 1M {force} {dry} {WITH}");
-            cli.fails(1, "exists", "already exists", &words);
+            // No option has it replaced: none is named.
+            cli.fails(1, "not-suitable", "name what it points to", &words);
         }
         cli.fails(4, "not-a-volume", "only zeros", &format!("open @zero {dry} {WITH}"));
         let nbd = format!("serve @zero --nbd unix:/tmp/never --background {dry} {WITH}");

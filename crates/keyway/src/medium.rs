@@ -64,6 +64,14 @@ pub fn must_exist(path: &Path) -> Result<(), Error> {
     must_open(path, |_| no_medium(path).map_or(Ok(()), Err))
 }
 
+/// Refuses what is there and is plainly no volume's file or device; there may be nothing yet.
+///
+/// # Errors
+/// It is a folder, a pipe, a socket or a character device.
+pub(crate) fn must_not_be_unsuitable(path: &Path) -> Result<(), Error> {
+    no_medium(path).map_or(Ok(()), Err)
+}
+
 /// The same of a drive, whose own device may be one for characters.
 ///
 /// # Errors

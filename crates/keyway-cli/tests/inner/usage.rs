@@ -113,6 +113,11 @@ fn an_option_is_meant_by_what_it_means() {
         "--read-only stands before the verb that it belongs to",
         "write it behind: keyway open … --read-only",
     );
+    says(
+        "create -- v --quick",
+        "--quick stands behind --, and what stands there is a name",
+        "write it before that: keyway create --quick … -- NAME",
+    );
 }
 
 #[test]

@@ -24,6 +24,9 @@ pub enum CreateError {
     /// There is something at the path.
     #[error("{} already exists", .0.display())]
     Exists(PathBuf),
+    /// The path is a link, wherever it leads.
+    #[error("{} is a link, and a link is neither followed nor replaced", .0.display())]
+    IsALink(PathBuf),
     /// The path is no block device.
     #[error("{} is not a block device", .0.display())]
     NotADevice(PathBuf),
@@ -172,6 +175,7 @@ pub enum NoOuter {
 
 explain! { CreateError, through Volume | FileSystem | Store | Layout | Cipher | Kdf {
     Self::Exists(path) => [Exists State, ChooseAnotherName; path],
+    Self::IsALink(path) => [NotSuitable State, NameTarget; path],
     Self::NotADevice(path) => [Usage Request, NewNameAndSize; path],
     #[cfg(target_os = "linux")]
     Self::InUse { path, .. } => [InUse InUse, DetachIt; path],

@@ -29,7 +29,10 @@ impl NewPlace {
     pub fn file(path: impl Into<PathBuf>, bytes: u64, replace: bool) -> Result<Self, Error> {
         let path = path.into();
         // A link is neither followed nor replaced, wherever it leads.
-        if path.symlink_metadata().is_ok_and(|there| !replace || there.is_symlink()) {
+        if path.is_symlink() {
+            return Err(Error::from(CreateError::IsALink(path.clone())).at(&path));
+        }
+        if !replace && path.symlink_metadata().is_ok() {
             return Err(Error::from(CreateError::Exists(path.clone())).at(&path));
         }
         must_take_files(&path)?;

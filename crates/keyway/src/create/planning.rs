@@ -31,11 +31,8 @@ impl CreateRequest {
     /// # Errors
     /// The wishes don't go together or can't be granted, a program is missing, or somebody uses the place.
     pub fn plan(self) -> Result<CreatePlan, Error> {
-        if self.path.is_dir() {
-            // As with every verb that looks for a volume there.
-            medium::must_exist(&self.path)?;
-        }
-        medium::must_be_suitable(&self.path)?;
+        // As with every verb that looks for a volume there.
+        medium::must_not_be_unsuitable(&self.path)?;
         if self.path.exists() {
             detect::must_not_be_half_converted(&self.path, &medium::look(&self.path)?)?;
         }

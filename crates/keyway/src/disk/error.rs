@@ -53,6 +53,8 @@ pub enum DiskError {
         filesystem: &'static str,
         /// Where the partition begins and how long it is, in bytes, where it is one.
         partition: Option<(u64, u64)>,
+        /// The driver that would mount it, where the kernel lacks that.
+        lacks: Option<&'static str>,
     },
     /// This is done to a whole file or device only.
     #[error("{} is a disk with partitions, and this can only be done to a partition's own device", .0.display())]
@@ -66,6 +68,8 @@ explain! { DiskError {
     Self::NothingEncrypted(path) => [NotAVolume Contents, ListPartitions { path: path.clone() }; path],
     Self::Damaged(path) => [Damaged Contents, RepairTable { path: path.clone() }; path],
     Self::Guessed { path, .. } => [Usage Request, NamePartition { path: path.clone() }; path],
+    Self::Plain { lacks: Some(driver), .. } =>
+        [NotAVolume Contents, LoadFileSystem { filesystem: (*driver).to_owned() }, NameVolumeOrSearch],
     Self::Plain { path, partition, .. } => [NotAVolume Contents, MountPlainAt {
         path: path.clone(), offset: partition.map(|(offset, _)| offset), bytes: partition.map(|(_, bytes)| bytes)
     }, NameVolumeOrSearch],

@@ -3,8 +3,10 @@
 use super::error::DiskError;
 use crate::error::Error;
 use crate::under_way::Found;
+use keyway_attach::mount;
 use keyway_engine::{Layout, LayoutError, Mapping, Segment};
 use keyway_error::Advice;
+use keyway_fs::Superblock;
 use keyway_store::{FileStore, Operation, Store, StoreError, pass_on};
 use keyway_volume::veracrypt::HeaderFault;
 use keyway_volume::{NotAVolume, VolumeError};
@@ -77,7 +79,10 @@ impl Part {
         let partition = self.is_partition().then_some((self.start, self.bytes));
         match reason {
             NotAVolume::FileSystem(filesystem) => {
-                let plain = DiskError::Plain { path: path.to_owned(), filesystem, partition };
+                let found = Superblock::read(&self.view()).ok().flatten().map(|found| found.kind.mount_type());
+                // Where no driver is known, that can't be looked up here.
+                let lacks = found.filter(|kind| !mount::known_drivers().is_empty() && !mount::can_mount(kind));
+                let plain = DiskError::Plain { path: path.to_owned(), filesystem, partition, lacks };
                 let plain = Error::from(plain).at(path);
                 // Whoever had it encrypted, and was interrupted before that had begun, is told what `encrypt` tells.
                 let traces = if self.is_partition() { None } else { Found::traces_of(path, &self.store) };

@@ -188,6 +188,9 @@ explain! { SessionError, through Refused | HostSecret {
     Self::OnlyReadUnprotected => [NotPermitted Machine, RootOrUnprotected],
     Self::MountNeedsRoot => [NotPermitted Machine, RootOrDevice],
     Self::NoWriter { filesystem, root } => [Missing Machine, (to_write(*filesystem, *root))],
+    // Root's loop device is made of a file that FUSE shows, too.
+    Self::NoFuseToWrite { lack: Lack { reason: LackReason::Device(..), .. }, .. } =>
+        [Missing Machine, LoadFileSystem { filesystem: "fuse".to_owned() }],
     Self::NoFuseToWrite { lack, .. } => {
         let package = matches!(lack.reason, LackReason::NoFusermount).then(|| "fuse3".to_owned());
         Meaning::new(Kind::Missing, Fault::Machine).advise(Advice::PutAsRoot { package })

@@ -71,11 +71,13 @@ pub(super) fn library() -> Vec<Failure> {
         disk(DiskError::NothingEncrypted("disk.img".into())),
         disk(DiskError::Damaged("disk.img".into())),
         disk(DiskError::Guessed { path: "disk.img".into(), number: 1 }),
-        disk(DiskError::Plain { path: v(), filesystem: "an ext file system", partition: None }),
+        disk(DiskError::Plain { path: v(), filesystem: "an ext file system", partition: None, lacks: None }),
+        disk(DiskError::Plain { path: v(), filesystem: "a FAT file system", partition: None, lacks: Some("vfat") }),
         disk(DiskError::Plain {
             path: v(),
             filesystem: "an ext file system",
-            partition: Some((1 << 20, 8 << 20))
+            partition: Some((1 << 20, 8 << 20)),
+            lacks: None,
         }),
         disk(DiskError::Whole("disk.img".into())),
         Error::Stopped,

@@ -203,6 +203,7 @@ pub(super) fn making() -> Vec<Failure> {
     );
     all.extend(failures![
         E::Exists(v()),
+        E::IsALink(v()),
         E::NotADevice(v()),
         E::InUse { path: v(), uses: Vec::new() },
         E::InUse { path: v(), uses: vec![Use::Swap, Use::Mounted("/mnt".into())] },
