@@ -124,11 +124,11 @@ impl Failure {
         self
     }
 
-    /// The same about this file or device, which its message names now.
+    /// The same about this file or device, which its message names now; where it names one itself, that is the wrong one.
     pub(crate) fn about(mut self, path: &Path) -> Self {
         if self.path.as_deref() != Some(path) {
             self.message = shown::with_bytes(format!("{}: {}", path.display(), self.message), path);
-            self.path = Some(path.into());
+            self.path.get_or_insert_with(|| path.into());
         }
         self
     }

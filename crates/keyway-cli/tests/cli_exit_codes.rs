@@ -80,6 +80,20 @@ fn what_is_no_volume_is_4() {
             );
         }
         assert_eq!(cli.json(4, &format!("info @{file}"))["error"]["code"], 4);
+        // What is for BitLocker's volumes alone says that of another volume, and of none that it is none.
+        for words in [
+            "protector add V recovery-password",
+            "protector remove V password",
+            "protector recovery V",
+            "protector suspend V --yes",
+            "protector resume V",
+            "protector change V --id password",
+            "header repair V",
+            "cat V --startup-key @pw",
+        ] {
+            let words = words.replace('V', &format!("@{file}"));
+            cli.fails(4, "not-a-volume", "name the file or device that holds the volume", &words);
+        }
     }
 }
 

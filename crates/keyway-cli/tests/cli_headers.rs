@@ -23,8 +23,13 @@ fn what_was_restored_is_told() {
         both.contains(" and the ") && both.contains("were restored. If a hidden volume's are lost"),
         "{both}"
     );
+    // This one was made without the hidden volume's, whose secret restores nothing from it.
+    assert!(both.contains("as far as the backup has them"), "{both}");
     let one = told(&format!("header restore @v {with}"));
-    assert!(one.contains("was restored. If a hidden volume's is lost"), "{one}");
+    assert!(one.contains("was restored. If a hidden volume's is lost") && !one.contains("backup has"), "{one}");
+    // What is in the way is the file, not the volume.
+    let there = cli.json(1, "header backup @v @h --password-file @pw --pim 1");
+    assert_eq!(there["error"]["path"], cli.path("h").to_str().expect("text"), "{there}");
     cli.ends(0, "create @b --size 64M --format bitlocker --quick --password-file @pw");
     cli.ends(0, "header backup @b @m --password-file @pw");
     let all = told("header restore @b @m --password-file @pw --yes");
@@ -53,6 +58,18 @@ fn what_is_not_named_stays() {
     let listed = &cli.json(0, &format!("protector list @v {now}"))["key_protectors"][0];
     assert_eq!((listed["kind"].as_str(), listed["hash"].as_str()), (Some("password"), Some("blake2s")));
     assert_eq!(listed["keyfiles"], 1);
+    // A folder stands for its files.
+    std::fs::create_dir(cli.path("keys")).expect("a folder");
+    for name in ["keys/a", "keys/b", "keys/c"] {
+        cli.keyway.secret(name, name);
+    }
+    let into = format!("protector change @v {now} --new-keyfile @keys");
+    assert_eq!(cli.json(0, &format!("{into} --dry-run"))["plan"]["new_keyfiles"], 3);
+    let told = String::from_utf8(cli.ends(0, &into).stdout).expect("text");
+    assert!(told.lines().any(|row| row.contains("keyfiles") && row.ends_with(" 3")), "{told}");
+    let folder = "--password-file @new --pim 2 --keyfile @keys";
+    assert_eq!(cli.json(0, &format!("protector list @v {folder}"))["key_protectors"][0]["keyfiles"], 3);
+    cli.ends(0, &format!("protector change @v {folder} --new-keyfile @key"));
     // The keyfile alone, as a line in fstab has it, and a password again.
     cli.ends(0, &format!("protector change @v {now} --new-no-password --new-keyfile @key"));
     assert_eq!(cli.ends(0, "cat @v --pim 2 --keyfile @key").stdout, before);

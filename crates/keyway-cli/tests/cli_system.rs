@@ -40,6 +40,12 @@ fn an_image_of_the_partition_opens_with_the_header_from_its_drive() {
     assert_eq!((info["system"].as_bool(), info["header_used"].as_str()), (Some(true), Some("system")));
     assert_eq!(info["filesystem"]["uuid"], "DEAD-BABE", "{info}");
     cli.fails(1, "not-found", "check the path", &format!("cat @partition --system-header @nothing {WITH}"));
+    // What holds no header is named, and not the partition.
+    let told = cli.json(4, &format!("info @partition --system-header @pw {WITH}"));
+    assert_eq!(told["error"]["path"], cli.path("pw").to_str().expect("text"), "{told}");
+    cli.keyway.secret("other", "another one");
+    let wrong = "info @partition --system-header @drive --password-file @other --hash sha256";
+    cli.fails(3, "wrong-secret", "check that this is the right one", wrong);
     // Over NBD too: the serving process gets the header's place.
     let opened = cli.json(0, &format!("open @partition --attach nbd --system-header @header {WITH}"));
     assert_eq!(opened["size_bytes"], PARTITION.1);

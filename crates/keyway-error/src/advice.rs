@@ -46,6 +46,8 @@ advice! {
     FreeMemory = "free-memory": "Free some memory, or add swap space.",
     NameFileNotFolder = "name-file-not-folder": "It is a folder: name a file.",
     PathThroughFile = "path-through-file": "A file stands where a folder belongs: check the path.",
+    NameSystemHeader = "name-system-header":
+        "Name the drive that the partition is on, its image, or the 512 bytes of the system's header.",
     NameFileOrDevice = "name-file-or-device": "Name a regular file or a block device.",
     ReadSystemLog = "read-system-log": "The system's log holds the drive's own report.",
     WaitForItsSize = "wait-for-its-size": "Somebody changes its size: wait, and try it again.",
@@ -198,6 +200,7 @@ advice! {
     NoMemoryForArgon2id = "no-memory-for-argon2id": "Argon2id was not tried for want of memory.",
     TryArgon2id = "try-argon2id": "Argon2id was not tried because of its cost; it can be asked for.",
     CheckHiddenSecret = "check-hidden-secret": "Check the hidden volume's secret, or read only.",
+    CheckHiddenOptions = "check-hidden-options": "Check the hidden volume's password, keyfiles and PIM.",
     CheckPasswordFile = "check-password-file": "The file should hold the password and nothing else.",
     LargestPim { most: u32 } = "largest-pim": "The largest PIM there is.",
     NameVolume = "name-volume": "Name the file or device that holds the volume.",
@@ -216,6 +219,10 @@ advice! {
     RestoreFromBackup = "restore-from-backup": "From the volume's own backup, or a file.",
     OwnBackupOrWhole = "own-backup-or-whole":
         "Take the volume's own backup; where this is that, the volume was cut: copy it again in full.",
+    WriteCopyAnew = "write-copy-anew": "The header in front is good: a backup of it writes the copy anew.",
+    ElseRestoreFromFile = "else-restore-from-file": "If both headers are damaged, a backup file is what helps.",
+    SecretOfBackup = "secret-of-backup":
+        "The secret is that of the time of the backup, and a hidden volume's header is in it only where that was asked for.",
     RestoreFromFile = "restore-from-file": "From a backup file.",
     RestoreHeader = "restore-header": "Restore the header.",
     RestoreFromThis = "restore-from-this": "It is a header backup: restore the volume's header from it.",
@@ -470,7 +477,7 @@ advice! {
     WritePcrs = "write-pcrs": "How a list of PCRs is written.",
     WriteTpmAddress = "write-tpm-address": "How a TPM's address is written.",
     WriteGuid = "write-guid": "How an identifier is written.",
-    NameVolumeNotFolder = "name-volume-not-folder": "It is a folder: name a volume.",
+    NameVolumeNotFolder = "name-volume-not-folder": "It can hold no volume: name a volume.",
     OpenContainer { container: String, #[serde(with = "path_text")] path: PathBuf } = "open-container":
         "It is a container of this other kind: open or unpack it first.",
     Resume { #[serde(with = "path_text")] path: PathBuf } = "resume":
@@ -498,6 +505,7 @@ advice! {
     NameMoreOfIt = "name-more-of-it": "Write more of the identifier.",
     WritePassword = "write-password": "Write the password there, or name another place.",
     ShorterOrKeyfile = "shorter-or-keyfile": "Take a shorter password, or use the file as a keyfile.",
+    NameFileOrPipe = "name-file-or-pipe": "Name a file, or a pipe.",
     OpenDescriptor = "open-descriptor": "Open the descriptor before.",
     LeaveOutDiscards = "leave-out-discards": "Have discards stay here.",
     ReadSystemLogForMemory = "read-system-log-for-memory": "The system's log may tell why, for instance too little memory.",

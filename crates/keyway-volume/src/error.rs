@@ -6,6 +6,7 @@ use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
 use keyway_error::{Advice, explain};
 use keyway_store::StoreError;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 /// A volume that could not be opened.
@@ -144,6 +145,9 @@ explain! { VolumeError, through Store {
     Self::Unsupported(Unsupported::OutsideSystem { partition, .. }) =>
         [Unsupported Contents, OtherPartition { offset: *partition }],
     Self::Unsupported(Unsupported::InPlaceIncomplete { .. }) => [Unsupported Contents, FinishWithItsProgram],
+    // Whoever may not read it has found it.
+    Self::Keyfile { path, fault: KeyfileFault::Unreadable(why) } if why.kind() == ErrorKind::PermissionDenied =>
+        [Keyfile State, BecomeRoot; path],
     Self::Keyfile { path, .. } => [Keyfile State, CheckKeyfilePath; path],
     Self::Cipher(_) => [Ours, ReportWithDoctor],
 } }
@@ -226,6 +230,9 @@ pub enum KeyfileFault {
     /// It has no bytes.
     #[error("it is empty")]
     Empty,
+    /// It is a socket.
+    #[error("it is a socket, and no file")]
+    Socket,
     /// A folder without any file that counts.
     #[error("the folder has no files that are not hidden")]
     EmptyFolder,

@@ -33,6 +33,6 @@ pub use keyway_kdf::look_ahead;
 pub use opened::{Info, Opened};
 pub use progress::{Progress, Stage};
 pub use read_back::{ReadBack, ReadsBackDifferently};
-pub use secrets::{Secrets, check_keyfile, check_pim};
+pub use secrets::{Secrets, check_keyfile, check_pim, count_keyfiles};
 pub use veracrypt::{Format, HashName, HeaderChoice, SystemHeader, UnlockRequest, Unlocked, unlock};
 pub use weakness::Weakness;

@@ -92,6 +92,10 @@ pub fn check_keyfile(path: &Path) -> Result<(), VolumeError> {
     let fault = |path: &Path, fault| VolumeError::Keyfile { path: path.to_owned(), fault };
     for file in files_of(path).map_err(|e| fault(path, e))? {
         let about = std::fs::metadata(&file).map_err(|e| fault(&file, e.into()))?;
+        #[cfg(unix)]
+        if std::os::unix::fs::FileTypeExt::is_socket(&about.file_type()) {
+            return Err(fault(&file, KeyfileFault::Socket));
+        }
         // A pipe gives what it has once.
         if about.is_file() {
             File::open(&file).map_err(|e| fault(&file, e.into()))?;
@@ -101,6 +105,11 @@ pub fn check_keyfile(path: &Path) -> Result<(), VolumeError> {
         }
     }
     Ok(())
+}
+
+/// How many keyfiles these are: a folder stands for its files. What can't be looked at counts as one.
+pub fn count_keyfiles(paths: &[PathBuf]) -> usize {
+    paths.iter().map(|path| files_of(path).map_or(1, |files| files.len())).sum()
 }
 
 /// Looks whether a PIM is one.
@@ -215,6 +224,7 @@ mod tests {
             secrets(b"pw", files).header_password(Format::VeraCrypt).expect("mixes").to_vec()
         };
         assert_eq!(mixed(vec![folder.clone()]), mixed(vec![b.clone(), a.clone()]));
+        assert_eq!(count_keyfiles(&[folder.clone(), a.clone(), dir.path().join("gone")]), 2 + 1 + 1);
         assert_ne!(mixed(vec![a.clone()]), mixed(vec![b]));
         assert_eq!(mixed(vec![a.clone()]).len(), 64);
         let long = secrets(&[b'x'; 65], vec![a]).header_password(Format::VeraCrypt).expect("mixes");
@@ -225,6 +235,16 @@ mod tests {
         let nothing = write("nothing", b"");
         let empty = secrets(b"pw", vec![nothing]).header_password(Format::VeraCrypt);
         assert!(matches!(empty, Err(VolumeError::Keyfile { fault: KeyfileFault::Empty, .. })));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_socket_is_no_keyfile_and_is_told_before_it_is_opened() {
+        let dir = tempfile::tempdir().expect("temp");
+        let path = dir.path().join("socket");
+        let _socket = std::os::unix::net::UnixListener::bind(&path).expect("a socket");
+        let told = check_keyfile(&path);
+        assert!(matches!(told, Err(VolumeError::Keyfile { fault: KeyfileFault::Socket, .. })), "{told:?}");
     }
 
     #[test]

@@ -5,11 +5,12 @@ mod filled_support;
 
 use filled_support::fill;
 use keyway_engine::{Access, Device};
+use keyway_error::{Advice, Explain, Fault};
 use keyway_secret::SecretBytes;
 use keyway_store::{MemStore, Store};
 use keyway_testkit::{Rng, unpack_xz, volumes};
 use keyway_volume::veracrypt::{
-    ChangeError, CreateError, Fill, HeaderChoice, HeaderLocation, KeysGuard, NewVolume, RestoreFrom,
+    ChangeError, CreateError, Fill, HeaderChoice, HeaderFault, HeaderLocation, KeysGuard, NewVolume, RestoreFrom,
     UnlockRequest, change, check, create, create_hidden, header_backup, header_restore, unlock,
 };
 use keyway_volume::{Format, HashName, Secrets, VolumeError};
@@ -100,7 +101,50 @@ fn a_backup_without_the_hidden_volume_shows_nothing_of_it() {
     blocks.dedup();
     assert_eq!(blocks.len(), 131_072 / 16, "every block is different, as in noise");
     let restored = header_restore(&store, RestoreFrom::File(&file), &request(&hidden), KeysGuard::Same);
-    assert!(matches!(restored, Err(ChangeError::Open(VolumeError::WrongSecret { .. }))), "{restored:?}");
+    assert!(matches!(restored, Err(ChangeError::NotInBackup(_))), "{restored:?}");
+}
+
+#[test]
+fn it_is_told_which_of_two_secrets_is_wrong() {
+    let dir = tempfile::tempdir().expect("temp");
+    let (store, file) = (pair(), dir.path().join("headers.vc"));
+    let (outer, hidden, none) = (secrets(OUTER), secrets(HIDDEN), secrets("neither of them"));
+    let made = header_backup(&store, &request(&outer), Some(&none), &file);
+    let Err(wrong @ ChangeError::HiddenSecret(_)) = made else { panic!("{made:?}") };
+    assert_eq!((wrong.fault(), wrong.advice()), (Fault::Secret, vec![Advice::CheckHiddenOptions]));
+    let made = header_backup(&store, &request(&none), Some(&hidden), &file);
+    assert!(matches!(made, Err(ChangeError::Open(VolumeError::WrongSecret { .. }))), "{made:?}");
+    assert!(!file.exists());
+}
+
+/// The header in front tells whether it is the secret or the copy that is at fault.
+#[test]
+fn a_copy_that_does_not_open_is_not_blamed_on_the_secret() {
+    let (outer, hidden, none) = (secrets(OUTER), secrets(HIDDEN), secrets("neither of them"));
+    let restore = |store: &MemStore, secrets: &Secrets| {
+        let restored = header_restore(store, RestoreFrom::Embedded, &request(secrets), KeysGuard::Same);
+        restored.expect_err("no copy")
+    };
+    let store = pair();
+    store.write_at(&Rng::new(2).bytes(131_072), store.size() - 131_072).expect("written");
+    for secrets in [&outer, &hidden] {
+        let told = restore(&store, secrets);
+        assert!(matches!(told, ChangeError::DamagedCopy), "{told:?}");
+    }
+    let told = restore(&store, &none);
+    assert!(matches!(told, ChangeError::NeitherOpens(_)), "{told:?}");
+    assert_eq!(told.fault(), Fault::Secret);
+    assert!(told.advice().contains(&Advice::ElseRestoreFromFile));
+    let image = store.snapshot();
+    // The copies' room is cut off, and then some of the data.
+    let told = restore(&MemStore::from_vec(image[..SIZE - 65_536].to_vec()), &outer);
+    assert!(matches!(told, ChangeError::CopyCutOff), "{told:?}");
+    let told = restore(&MemStore::from_vec(image[..SIZE - 200_704].to_vec()), &outer);
+    let cut = |fault: &HeaderFault| matches!(fault, HeaderFault::BeyondEnd { .. });
+    assert!(
+        matches!(&told, ChangeError::Open(VolumeError::DamagedHeader { fault, .. }) if cut(fault)),
+        "{told:?}"
+    );
 }
 
 #[test]

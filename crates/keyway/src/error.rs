@@ -56,9 +56,17 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
-    /// A folder was named where a file or device belongs.
-    #[error("{} is a folder", .0.display())]
-    Folder(PathBuf),
+    /// What can be no header's backup was named as one.
+    #[error("{} is {what}, and no file with a header's backup", path.display())]
+    NoBackup {
+        /// It.
+        path: PathBuf,
+        /// What it is, with its article.
+        what: &'static str,
+    },
+    /// There is no header of an encrypted system in what was named for it.
+    #[error("{} holds no header of an encrypted system: it is too short for one, or what lies there is not random", .0.display())]
+    NoSystemHeader(PathBuf),
     /// What can hold no volume was named as one.
     #[error("{} is {what}, not a volume", path.display())]
     NoMedium {
@@ -246,14 +254,19 @@ explain! { Error, through Misuse | Disk | Store | Device | Layout | Cipher | Res
     | VeraCrypt | BitLocker | Header | Create | CreateBitLocker | Backup | Protectors | Tpm | Conversion | Converting
     | Session | Attach | Drive | Favourite | Files
 {
-    Self::At { path, error } => { error.explain().about(path) },
+    // What names a file itself, as a keyfile's error does, is about that one.
+    Self::At { path, error } => {
+        let meaning = error.explain();
+        if meaning.path.is_some() { meaning } else { meaning.about(path) }
+    },
     Self::CanOnlyBeRead(error) => {
         let mut meaning = error.explain();
         meaning.advice = vec![Advice::ReadOnlyOrAsWriter];
         meaning
     },
     Self::System { path, source, .. } => { explain_io(source).about(path) },
-    Self::Folder(path) => [NotSuitable State, NameVolumeNotFolder; path],
+    Self::NoBackup { path, .. } => [NotSuitable State, NameHeaderBackup; path],
+    Self::NoSystemHeader(path) => [NotAVolume Contents, NameSystemHeader; path],
     Self::NoMedium { path, .. } => [NotSuitable Contents, NameVolumeNotFolder; path],
     Self::Container { path, container } => [NotAVolume Contents,
         OpenContainer { container: container.word().to_owned(), path: path.clone() }; path],

@@ -45,15 +45,19 @@ pub fn look_again<T, E: Explain>(look: impl Fn() -> Result<T, E>) -> Result<T, E
 
 /// Why what is there is plainly no volume.
 fn no_medium(path: &Path) -> Option<Error> {
-    let kind = path.metadata().ok()?.file_type();
-    let what = match () {
-        () if kind.is_dir() => "a folder",
-        () if kind.is_fifo() => "a pipe",
-        () if kind.is_socket() => "a socket",
-        () if kind.is_char_device() => "a character device",
-        () => return None,
-    };
+    let what = no_file(path.metadata().ok()?.file_type())?;
     Some(Error::NoMedium { path: path.to_owned(), what })
+}
+
+/// What it is, where it is neither a file nor a block device.
+fn no_file(kind: FileType) -> Option<&'static str> {
+    match () {
+        () if kind.is_dir() => Some("a folder"),
+        () if kind.is_fifo() => Some("a pipe"),
+        () if kind.is_socket() => Some("a socket"),
+        () if kind.is_char_device() => Some("a character device"),
+        () => None,
+    }
 }
 
 /// Checks that a volume's file or device is there and can be read: before anyone is asked for a password.
@@ -83,15 +87,13 @@ pub(crate) fn must_be_a_drive(path: &Path) -> Result<(), Error> {
     })
 }
 
-/// The same of a file that is no volume's.
+/// The same of a header's backup.
 ///
 /// # Errors
 /// As [`must_exist`].
-pub(crate) fn must_be_readable(path: &Path) -> Result<(), Error> {
-    must_open(path, |kind| match kind.is_dir() {
-        true => Err(Error::Folder(path.to_owned())),
-        false => must_be_suitable(path),
-    })
+pub(crate) fn must_be_a_backup(path: &Path) -> Result<(), Error> {
+    let no_backup = |what| Error::NoBackup { path: path.to_owned(), what };
+    must_open(path, |kind| no_file(kind).map_or(Ok(()), |what| Err(no_backup(what))))
 }
 
 /// What is there may be opened: a pipe would keep whoever opens it waiting.

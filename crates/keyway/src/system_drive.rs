@@ -24,7 +24,12 @@ impl SystemDrive {
             (None, None) => return Ok(None),
         };
         match FileStore::open(path, OpenMode::ReadOnly, Caching::Buffered) {
-            Ok(store) => Ok(Some(Self { store, start })),
+            Ok(store) => {
+                let drive = Self { store, start };
+                // Where a system was asked for, nothing else is tried; what can't be read says so later.
+                let is_none = asked && matches!(drive.header().is_there(), Ok(false));
+                if is_none { Err(Error::NoSystemHeader(path.to_owned())) } else { Ok(Some(drive)) }
+            }
             Err(e) if asked => Err(e.into()),
             Err(_) => Ok(None),
         }

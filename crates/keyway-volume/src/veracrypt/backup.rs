@@ -16,7 +16,7 @@ use super::header_location::{HEADER_BYTES, HEADER_SPACE_BYTES, HeaderLocation};
 use super::random::Noise;
 use super::restore::{BACKUP_BYTES, OLD_BACKUP_BYTES, SYSTEM_BACKUP_BYTES};
 use super::unlock::{UnlockRequest, Unlocked, unlock};
-use crate::{ReadBack, Secrets};
+use crate::{ReadBack, Secrets, VolumeError};
 use keyway_store::Store;
 use std::path::Path;
 
@@ -52,7 +52,10 @@ pub fn header_backup(
     }
     let mut headers = vec![(outer, request.secrets)];
     if let Some(secrets) = hidden {
-        let inner = unlock(store, &UnlockRequest::new(secrets))?;
+        let inner = unlock(store, &UnlockRequest::new(secrets)).map_err(|error| match error {
+            wrong @ VolumeError::WrongSecret { .. } => ChangeError::HiddenSecret(wrong),
+            other => other.into(),
+        })?;
         if !inner.info.hidden {
             return Err(ChangeError::NotHidden);
         }

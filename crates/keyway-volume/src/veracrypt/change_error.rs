@@ -1,10 +1,11 @@
 //! Why a volume's headers could not be changed, backed up or restored.
 
 use super::create_error::CreateError;
+use super::header::HeaderFault;
 use super::header_location::HeaderLocation;
 use super::params::{Format, HashName};
 use crate::VolumeError;
-use keyway_error::{explain, explain_io};
+use keyway_error::{Advice, explain, explain_io};
 use keyway_store::StoreError;
 use std::io;
 use std::path::PathBuf;
@@ -73,6 +74,24 @@ pub enum ChangeError {
     /// The secret for the hidden volume opened the outer one.
     #[error("the second password opens the outer volume again, not a hidden one")]
     NotHidden,
+    /// The outer volume's secret is right, and the hidden one's opens nothing.
+    #[error("the outer volume opened, but nothing opened with the hidden volume's password, keyfiles and PIM")]
+    HiddenSecret(#[source] VolumeError),
+    /// The secret opens nothing in the backup.
+    #[error("no header in the backup opened with this password, keyfiles and PIM")]
+    NotInBackup(#[source] VolumeError),
+    /// The secret opens neither the copy that was to be restored nor the header in front.
+    #[error("neither the header in front nor its copy at the end opened with this password, keyfiles and PIM")]
+    NeitherOpens(#[source] VolumeError),
+    /// The secret opens the header in front, and not the copy that was to be restored.
+    #[error("the header in front opens, and its copy at the end does not: it is damaged, or has another secret")]
+    DamagedCopy,
+    /// The header in front opens, and where the copy was the medium has ended.
+    #[error("the header in front opens, and its copy is not there: the file or device ends before it")]
+    CopyCutOff,
+    /// The secret is right, and both headers are damaged.
+    #[error("the copy of the header at the end does not open, and the header in front is damaged: {0}")]
+    BothDamaged(HeaderFault),
     /// The file is no header backup.
     #[error("{} is no header backup: it has {bytes} bytes, where a backup has 131072, or 1024 from TrueCrypt 5 and older, or 512 of an encrypted system", .path.display())]
     NotABackup {
@@ -190,6 +209,27 @@ explain! { ChangeError, through Open | Make {
     Self::Only { .. } => [Failed Medium, CopyOffOrRestore],
     Self::IsHidden => [IsHidden Secret, GiveBothSecrets],
     Self::NotHidden => [NotHidden Secret, GiveHiddenSecret],
+    Self::HiddenSecret(error) => {
+        let mut meaning = error.explain();
+        // Nothing narrows the search for the hidden one, and other spellings are tried of the volume's own password.
+        let is_own = |step: &Advice| matches!(step, Advice::CheckSecrets | Advice::TryArgon2id | Advice::TryKeyboardLayout);
+        meaning.advice.retain(|step| !is_own(step));
+        meaning.advice.insert(0, Advice::CheckHiddenOptions);
+        meaning
+    },
+    Self::NotInBackup(error) => {
+        let mut meaning = error.explain();
+        meaning.advice.retain(|step| *step != Advice::TryKeyboardLayout);
+        meaning.advise(Advice::SecretOfBackup)
+    },
+    Self::NeitherOpens(error) => {
+        let mut meaning = error.explain();
+        meaning.advice.retain(|step| *step != Advice::TryKeyboardLayout);
+        meaning.advise(Advice::ElseRestoreFromFile)
+    },
+    Self::DamagedCopy => [Damaged Contents, WriteCopyAnew],
+    Self::CopyCutOff => [Damaged Contents, CheckCopy],
+    Self::BothDamaged(_) => [Damaged Contents, RestoreFromFile],
     Self::NotABackup { path, .. } => [NotABackup Contents, NameHeaderBackup; path],
     Self::BackupFile { path, source } => { explain_io(source).about(path) },
     Self::OtherMasterKeys | Self::NothingShown => [OtherMasterKeys State, CheckBackup],

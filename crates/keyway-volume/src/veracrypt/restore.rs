@@ -15,6 +15,7 @@ use super::header_location::{
 };
 use super::plain_sectors::Plain;
 use super::unlock::{HeaderChoice, OpenedHeader, UnlockRequest, Unlocked, unlock};
+use crate::info::Warning;
 use crate::overlay::Overlay;
 use crate::{VolumeError, inspect};
 use keyway_engine::Layout;
@@ -80,6 +81,21 @@ fn blank_copy(store: &dyn Store, error: VolumeError) -> ChangeError {
     }
 }
 
+/// What it means that the copy at the end does not open: the header in front tells whether the secret is wrong.
+fn unopened_copy(store: &dyn Store, in_front: &UnlockRequest<'_>, error: VolumeError) -> ChangeError {
+    if !matches!(error, VolumeError::WrongSecret { .. }) {
+        return blank_copy(store, error);
+    }
+    match unlock(store, in_front) {
+        Ok(opened) if opened.warnings.contains(&Warning::NoBackupHeaders) => ChangeError::CopyCutOff,
+        Ok(_) => ChangeError::DamagedCopy,
+        Err(VolumeError::WrongSecret { .. } | VolumeError::NotAVolume(_)) => ChangeError::NeitherOpens(error),
+        Err(cut @ VolumeError::DamagedHeader { fault: HeaderFault::BeyondEnd { .. }, .. }) => cut.into(),
+        Err(VolumeError::DamagedHeader { fault, .. }) => ChangeError::BothDamaged(fault),
+        Err(other) => other.into(),
+    }
+}
+
 /// What it means that a backup's volume ends behind the medium: that was cut where its own header says the same, and else the
 /// backup is another volume's.
 fn of_another_size(store: &dyn Store, own: &UnlockRequest<'_>, error: VolumeError) -> ChangeError {
@@ -87,7 +103,12 @@ fn of_another_size(store: &dyn Store, own: &UnlockRequest<'_>, error: VolumeErro
         VolumeError::DamagedHeader { fault: HeaderFault::BeyondEnd { end, .. }, .. } => Some(*end),
         _ => None,
     };
-    let Some(end) = ends(&error) else { return error.into() };
+    let Some(end) = ends(&error) else {
+        return match error {
+            wrong @ VolumeError::WrongSecret { .. } => ChangeError::NotInBackup(wrong),
+            other => other.into(),
+        };
+    };
     match unlock(store, own) {
         Err(cut) if ends(&cut) == Some(end) => error.into(),
         _ => {
@@ -166,7 +187,7 @@ fn tried(
         RestoreFrom::Embedded if request.system => return Err(ChangeError::NoCopy),
         RestoreFrom::Embedded => unlock(store, &alone(HeaderChoice::Backup, false))
             .map_err(not_narrowed)
-            .map_err(|e| blank_copy(store, e))?,
+            .map_err(|e| unopened_copy(store, &alone(HeaderChoice::Primary, false), e))?,
         RestoreFrom::File(path) => {
             let backup = read_backup(path)?;
             let system = backup.len() as u64 == SYSTEM_BACKUP_BYTES;

@@ -45,6 +45,17 @@ impl SystemHeader<'_> {
         let alone = self.store.size() == HEADER_BYTES as u64;
         if alone { Some(0) } else { HeaderLocation::System.offset(self.store.size()) }
     }
+
+    /// Whether something lies there that may be a header, as far as that shows without a secret.
+    ///
+    /// # Errors
+    /// It can't be read.
+    pub fn is_there(&self) -> Result<bool, StoreError> {
+        let Some(offset) = self.offset() else { return Ok(false) };
+        let mut bytes = [0; HEADER_BYTES];
+        self.store.read_at(&mut bytes, offset)?;
+        Ok(looks_random(&bytes))
+    }
 }
 
 /// What to open, and how.
@@ -267,6 +278,7 @@ fn narrowed(request: &UnlockRequest<'_>) -> Vec<&'static str> {
         ("format", request.format.is_some()),
         ("hash", request.hash.is_some()),
         ("header", request.header != HeaderChoice::Auto),
+        ("system-header", request.system && request.system_header.is_some()),
     ];
     all.into_iter().filter_map(|(what, is_named)| is_named.then_some(what)).collect()
 }

@@ -171,6 +171,9 @@ pub enum Misuse {
     /// What should hold a password holds nothing.
     #[error("{} is empty: there is no password in it", .0.display())]
     EmptyPassword(PathBuf),
+    /// A socket where a secret is to be read from a file.
+    #[error("{} is a socket: no secret can be read from it", .0.display())]
+    Socket(PathBuf),
     /// What should hold a password is too long for one.
     #[error("the password in {} is longer than {limit} bytes", path.display())]
     PasswordTooLong {
@@ -333,6 +336,7 @@ explain! { Misuse {
     Self::NoPassword(SecretRole::Hidden) => [Usage Request, GiveHiddenSecret],
     Self::NoPassword(SecretRole::Protected) => [Usage Request, GiveProtectSecret],
     Self::EmptyPassword(path) => [Usage Request, WritePassword; path],
+    Self::Socket(path) => [NotSuitable State, NameFileOrPipe; path],
     Self::PasswordTooLong { path, .. } => [Usage Request, ShorterOrKeyfile; path],
     Self::Descriptor { .. } => [Usage Request, OpenDescriptor],
     Self::PastEnd { .. } => [Usage Request, AskForLess],

@@ -75,7 +75,7 @@ pub fn backup<'a>(
         must_be_noise(&volume.path, &volume.arguments)?;
     }
     if file.symlink_metadata().is_ok() {
-        return Err(volume.said(CreateError::Exists(file.to_owned())));
+        return Err(CreateError::Exists(file.to_owned()).into());
     }
     one_standard_input(std::iter::once(&volume.sources.password).chain(&hidden))?;
     must_take_files(file)?;

@@ -1,5 +1,6 @@
 //! Whose header it is.
 
+use crate::detect::must_be_noise;
 use crate::error::{Error, Misuse};
 use crate::locked::LockedVolume;
 use crate::unlock::Family;
@@ -8,6 +9,7 @@ use crate::unlock::Family;
 pub(super) fn family(volume: &LockedVolume<'_>) -> Result<Family, Error> {
     let family = volume.family()?;
     if family == Family::VeraCrypt && volume.sources.names_bitlocker() {
+        must_be_noise(&volume.path, &volume.arguments)?;
         return Err(Misuse::NoBitLockerBeginning(volume.path.clone()).into());
     }
     Ok(family)

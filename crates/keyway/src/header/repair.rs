@@ -1,6 +1,7 @@
 //! A BitLocker volume's damaged first sector and copies of its metadata, written anew from a good copy.
 
 use super::family::family;
+use crate::detect::must_be_noise;
 use crate::disk::Part;
 use crate::error::{Error, Misuse};
 use crate::locked::LockedVolume;
@@ -58,6 +59,7 @@ pub struct RepairedHeader {
 /// The volume is no BitLocker one, can't be written, doesn't open; or a file system begins where its first sector was.
 pub fn repair<'a>(volume: &'a LockedVolume<'a>) -> Result<RepairPlan<'a>, Error> {
     if family(volume)? != Family::BitLocker {
+        must_be_noise(&volume.path, &volume.arguments)?;
         return Err(Misuse::NothingToRepair(volume.path.clone()).into());
     }
     volume.must_be_free(Access::ReadWrite)?;

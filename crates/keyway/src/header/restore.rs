@@ -95,7 +95,7 @@ pub fn restore<'a>(
     }
     volume.must_be_free(Access::ReadWrite)?;
     volume.sources.check()?;
-    file.map_or(Ok(()), medium::must_be_readable)?;
+    file.map_or(Ok(()), medium::must_be_a_backup)?;
     let from = match (format, file) {
         (Family::BitLocker, Some(file)) => {
             let backup = HeaderBackup::read(file)?;

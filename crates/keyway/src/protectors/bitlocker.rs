@@ -1,7 +1,7 @@
 //! The protectors of a BitLocker volume.
 
 use super::name::ProtectorName;
-use crate::detect::look_at_bitlocker;
+use crate::detect::{look_at_bitlocker, must_be_noise};
 use crate::disk::Part;
 use crate::error::{Error, Misuse};
 use crate::key_file::{NewKeyFile, must_be_new};
@@ -245,11 +245,14 @@ fn must_have_recovery(
 /// Refuses other volumes, which have one secret, to be changed.
 ///
 /// # Errors
-/// It is no BitLocker volume, or can't be looked at.
+/// It is no BitLocker volume, plainly no volume at all, or can't be looked at.
 pub fn only_bitlocker(volume: &LockedVolume<'_>) -> Result<(), Error> {
     match volume.family()? {
         Family::BitLocker => Ok(()),
-        Family::VeraCrypt => Err(Misuse::OneSecret(volume.path.clone()).into()),
+        Family::VeraCrypt => {
+            must_be_noise(&volume.path, &volume.arguments)?;
+            Err(Misuse::OneSecret(volume.path.clone()).into())
+        }
     }
 }
 

@@ -134,13 +134,13 @@ pub fn change<'a>(
             only_bitlocker(volume)?;
             return Ok(plan);
         };
+        must_be_noise(&volume.path, &volume.arguments)?;
         if id.is_some() || to.is_some() || tpm.says_how() || volume.sources.names_bitlocker() {
             return Err(Misuse::ForBitLockerOnly(volume.path.clone()).into());
         }
         volume.must_be_free(Access::ReadWrite)?;
         secret.hash.map_or(Ok(()), check_hash).map_err(|e| volume.said(e))?;
         one_standard_input([&volume.sources.password, &secret.secret])?;
-        must_be_noise(&volume.path, &volume.arguments)?;
         plan.secret = Some(secret.clone());
         plan.step = Step::Secret(volume, secret);
         return Ok(plan);

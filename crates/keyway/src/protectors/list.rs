@@ -86,14 +86,14 @@ pub fn list(volume: &LockedVolume<'_>) -> Result<ListedProtectors, Error> {
         return Ok(ListedProtectors::VeraCrypt { key_protectors, warnings: Vec::new() });
     }
     let secret = volume.asking(&confining).veracrypt_key()?;
+    // While there are paths.
+    let protector = SecretProtector::from(&secret);
     let options = OpenOptions::new().arguments(volume.arguments.clone()).confined(confining.before());
     let opened = options.open_with(&volume.path, &secret)?;
     let known = match opened.info {
-        Info::VeraCrypt(info) => ListedSecret::Known {
-            secret: SecretProtector::from(&secret),
-            hash: info.hash,
-            derivation: info.derivation,
-        },
+        Info::VeraCrypt(info) => {
+            ListedSecret::Known { secret: protector, hash: info.hash, derivation: info.derivation }
+        }
         Info::BitLocker(_) => ListedSecret::Unknown { id: "0", kind: "password" },
     };
     Ok(ListedProtectors::VeraCrypt { key_protectors: [known], warnings: opened.warnings })

@@ -7,7 +7,7 @@ use crate::secrets::{Derived, PasswordSource, Secrets, Subject, Wanted};
 use keyway_attach::path_text;
 use keyway_secret::SecretBytes;
 use keyway_volume::veracrypt;
-use keyway_volume::{HashName, Secrets as VeraCryptSecret, Weakness};
+use keyway_volume::{HashName, Secrets as VeraCryptSecret, Weakness, count_keyfiles};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use std::path::PathBuf;
@@ -98,7 +98,7 @@ impl From<&PasswordSource> for SecretChange {
 
 impl Serialize for SecretChange {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let new = self.secret.keyfiles.len();
+        let new = count_keyfiles(&self.secret.keyfiles);
         let keyfiles = (self.no_keyfiles || new > 0).then_some(new);
         let mut fields = to.serialize_struct("SecretChange", 4)?;
         fields.serialize_field("new_password", &(self.sets_a_password() || self.no_password))?;
@@ -138,7 +138,7 @@ pub struct SecretProtector {
     pub id: &'static str,
     /// "password", or "keyfiles" where these are all.
     pub kind: &'static str,
-    /// How many keyfiles and folders of keyfiles.
+    /// How many keyfiles; a folder stands for its files.
     pub keyfiles: usize,
     /// The PIM.
     pub pim: Option<u32>,
@@ -147,7 +147,7 @@ pub struct SecretProtector {
 impl From<&VeraCryptSecret> for SecretProtector {
     fn from(secret: &VeraCryptSecret) -> Self {
         let kind = if secret.password.is_empty() { "keyfiles" } else { "password" };
-        Self { id: "0", kind, keyfiles: secret.keyfiles.len(), pim: secret.pim }
+        Self { id: "0", kind, keyfiles: count_keyfiles(&secret.keyfiles), pim: secret.pim }
     }
 }
 
@@ -173,7 +173,7 @@ pub(super) fn change_secret(
         volume: volume.path.clone(),
         hidden: changed.hidden,
         hash: changed.hash,
-        keyfiles: wanted.keyfiles.len(),
+        keyfiles: count_keyfiles(&wanted.keyfiles),
         pim: wanted.pim,
         copies: changed.copies,
     })

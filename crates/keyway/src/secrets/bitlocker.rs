@@ -1,6 +1,6 @@
 //! What opens a BitLocker volume besides a password: recovery passwords, startup keys, a TPM.
 
-use super::password::standard_input;
+use super::password::{open_secret, standard_input};
 use super::question::{Question, Secrets, Subject, Wanted};
 use super::{PasswordSource, Sources, one_standard_input};
 use crate::error::{Error, Misuse};
@@ -9,7 +9,6 @@ use keyway_volume::bitlocker::{
     BitLockerError, LARGEST_STARTUP_KEY, Locked, Protection, RecoveryPassword, Secret, StartupKey,
 };
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -134,22 +133,25 @@ fn recovery_password(given: &OsStr) -> Result<RecoveryPassword, Error> {
     let text = given.to_str().unwrap_or_default();
     let path = Path::new(given);
     let file = if text == "-" {
-        standard_input()
+        standard_input().map_err(|e| Error::system("open", path, e))?
     } else if !path.is_file() && text.chars().filter(char::is_ascii_digit).count() > text.len() / 2 {
         return recovery_in(text.as_bytes());
     } else {
-        File::open(path)
+        open_secret(path)?
     };
-    let file = file.map_err(|e| Error::system("open", path, e))?;
     let none = || Error::NoRecoveryPasswordIn(path.to_owned());
     let bytes = SecretBytes::read_from(file, RECOVERY_FILE_LIMIT).map_err(|e| match e.kind() {
         io::ErrorKind::InvalidData => none(),
         _ => Error::system("read", path, e),
     })?;
+    if bytes.is_empty() {
+        let place = if text == "-" { "standard input".into() } else { path.to_owned() };
+        return Err(Misuse::EmptyPassword(place).into());
+    }
     // One that is mistyped is one, and its group is told.
     let is_one = |text: &[u8]| text.iter().filter(|byte| byte.is_ascii_digit()).count() > text.len() / 2;
-    let text = ascii(&bytes);
-    if path != Path::new("-") && shaped(&text).is_none() && !is_one(&text) {
+    let said = ascii(&bytes);
+    if text != "-" && shaped(&said).is_none() && !is_one(&said) {
         Err(none())
     } else {
         recovery_in(&bytes)
@@ -226,7 +228,7 @@ fn startup_keys(path: &Path, ours: impl Fn(&StartupKey) -> bool) -> Result<Vec<S
 }
 
 fn startup_key(path: &Path) -> Result<StartupKey, Error> {
-    let file = File::open(path).map_err(|e| Error::system("open", path, e))?;
+    let file = open_secret(path)?;
     let mut bytes = SecretBytes::zeroed(LARGEST_STARTUP_KEY + 1);
     let mut filled = 0;
     // Longer files are refused by their length, not by an error of reading.
@@ -274,6 +276,13 @@ mod tests {
         let failure = read(TEXT.replace("422125", "422126").as_bytes()).expect_err("mistyped");
         assert!(matches!(failure, Error::BitLocker(BitLockerError::MistypedRecoveryPassword(_))));
         assert!(failure.to_string().contains("group 3"), "{failure}");
+    }
+
+    #[test]
+    fn an_empty_file_is_wrong_usage_as_a_passwords_is() {
+        let file = tempfile::NamedTempFile::new().expect("room");
+        let told = recovery_password(file.path().as_os_str()).err().expect("nothing in it");
+        assert!(matches!(told, Error::Misuse(Misuse::EmptyPassword(_))), "{told:?}");
     }
 
     #[test]

@@ -103,11 +103,11 @@ impl Sources {
         path: &Path,
         arguments: &UnlockArguments,
     ) -> Result<(), Error> {
-        match (family, self.names_bitlocker()) {
-            (Family::VeraCrypt, true) => Err(Misuse::NotBitLocker(path.to_owned()).into()),
-            (Family::VeraCrypt, false) => must_be_noise(path, arguments),
-            (Family::BitLocker, _) => Ok(()),
+        if family == Family::BitLocker {
+            return Ok(());
         }
+        must_be_noise(path, arguments)?;
+        if self.names_bitlocker() { Err(Misuse::NotBitLocker(path.to_owned()).into()) } else { Ok(()) }
     }
 
     /// The key of a volume. What wasn't named and is needed is asked for.

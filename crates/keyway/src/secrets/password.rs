@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// Longest password that is read, in bytes. Formats have limits of their own (VeraCrypt: 128).
@@ -88,8 +89,7 @@ impl PasswordSource {
         self.keyfiles.iter().try_for_each(|path| check_keyfile(path))?;
         check_pim(self.pim)?;
         match &self.password {
-            // A pipe gives what it has once.
-            Some(from @ SecretFrom::File(path)) if !path.exists() || path.is_file() => {
+            Some(from @ SecretFrom::File(path)) if !gives_once(path) => {
                 self.not_empty(from, &from.read()?)
             }
             _ => Ok(()),
@@ -183,10 +183,7 @@ impl SecretFrom {
                 let name = Path::new("standard input");
                 read_password(standard_input().map_err(|e| Error::system("read", name, e))?, name)
             }
-            Self::File(path) => {
-                let file = File::open(path).map_err(|e| Error::system("open", path, e))?;
-                read_password(file, path)
-            }
+            Self::File(path) => read_password(open_secret(path)?, path),
             Self::Descriptor(descriptor) => {
                 // Opened again by name: a bare number can't be turned into a descriptor safely.
                 let path = PathBuf::from(format!("/proc/self/fd/{descriptor}"));
@@ -196,6 +193,20 @@ impl SecretFrom {
             }
         }
     }
+}
+
+/// Whether a pipe or a device is there, which gives what it has once.
+fn gives_once(path: &Path) -> bool {
+    path.metadata().is_ok_and(|about| about.file_type().is_fifo() || about.file_type().is_char_device())
+}
+
+/// Opens a file that a secret is read from.
+pub(super) fn open_secret(path: &Path) -> Result<File, Error> {
+    // What the system says of one sounds as if a drive had failed.
+    if path.metadata().is_ok_and(|about| about.file_type().is_socket()) {
+        return Err(Misuse::Socket(path.to_owned()).into());
+    }
+    File::open(path).map_err(|e| Error::system("open", path, e))
 }
 
 /// Not `std::io::stdin`: its buffer would keep a copy.
@@ -261,6 +272,19 @@ mod tests {
     fn an_endless_password_is_wrong_usage() {
         let error = read_password(io::repeat(7), Path::new("test")).err().expect("too long");
         assert!(matches!(error, Error::Misuse(Misuse::PasswordTooLong { limit: PASSWORD_LIMIT, .. })));
+    }
+
+    #[test]
+    fn what_no_secret_can_be_read_from_is_told_before_anybody_is_asked() {
+        let folder = tempfile::tempdir().expect("temp");
+        let path = folder.path().join("socket");
+        let _socket = std::os::unix::net::UnixListener::bind(&path).expect("a socket");
+        let from =
+            |path: &Path| PasswordSource { password: Some(SecretFrom::File(path.into())), ..Default::default() };
+        let told = from(&path).check();
+        assert!(matches!(&told, Err(Error::Misuse(Misuse::Socket(named))) if *named == path), "{told:?}");
+        let told = from(folder.path()).check();
+        assert!(matches!(&told, Err(Error::System { doing: "read", .. })), "{told:?}");
     }
 
     #[test]

@@ -109,6 +109,8 @@ pub(super) fn veracrypt() -> Vec<Failure> {
         E::Unsupported(Unsupported::OutsideSystem { start: 512, end: 4096, partition: 8192 }),
         E::Unsupported(Unsupported::InPlaceIncomplete { encrypted: 512, total: 4096 }),
         E::Keyfile { path: "key".into(), fault: KeyfileFault::Unreadable(io(2)) },
+        E::Keyfile { path: "key".into(), fault: KeyfileFault::Unreadable(io(13)) },
+        E::Keyfile { path: "socket".into(), fault: KeyfileFault::Socket },
         E::Keyfile { path: "key".into(), fault: KeyfileFault::Empty },
         E::Keyfile { path: "keys".into(), fault: KeyfileFault::EmptyFolder },
         E::Store(failed(Operation::Read)),
@@ -264,6 +266,12 @@ pub(super) fn changing() -> Vec<Failure> {
     use bitlocker::{BackupError as Backup, ChangeError as Change, ResizeError as Resize};
     use veracrypt::ChangeError as E;
     let store = HeaderWriteFault::Store;
+    let wrong = || VolumeError::WrongSecret {
+        argon2id_skipped: None,
+        looks: Looks::default(),
+        narrowed: vec![],
+        has_metadata: false,
+    };
     let why = || [store(failed(Operation::Write)), store(lied()), HeaderWriteFault::ReadBack];
     let mut all = Vec::new();
     all.extend(why().map(|why| Failure::from(E::Unchanged { place: HeaderLocation::Primary, why })));
@@ -302,6 +310,12 @@ pub(super) fn changing() -> Vec<Failure> {
         E::HashNotOffered { format: Format::VeraCrypt, hash: HashName::Sha1 },
         E::IsHidden,
         E::NotHidden,
+        E::HiddenSecret(wrong()),
+        E::NotInBackup(wrong()),
+        E::NeitherOpens(wrong()),
+        E::DamagedCopy,
+        E::CopyCutOff,
+        E::BothDamaged(HeaderFault::KeyChecksum),
         E::NotABackup { path: "b".into(), bytes: 77 },
         E::BackupFile { path: "b".into(), source: io(2) },
         E::OtherMasterKeys,
