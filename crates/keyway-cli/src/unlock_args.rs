@@ -36,7 +36,7 @@ macro_rules! secret_args {
                 id = concat!($prefix, "keyfile"), long = concat!($prefix, "keyfile"), value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
             keyfiles: Vec<OsString>,
             #[arg(help = concat!("The PIM ", $whose),
-                id = concat!($prefix, "pim"), long = concat!($prefix, "pim"), alias = concat!($prefix, "veracrypt-pim"), value_name = "N")]
+                id = concat!($prefix, "pim"), long = concat!($prefix, "pim"), alias = concat!($prefix, "veracrypt-pim"), value_name = "N", value_parser = keyway::spelled::pim)]
             pim: Option<u32>,
         }
 

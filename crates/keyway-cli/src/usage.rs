@@ -87,8 +87,8 @@ fn facts(error: &Error, words: &[OsString]) -> Value {
         .collect::<Vec<_>>();
     let value = text(ContextKind::InvalidValue).filter(|value| !value.is_empty());
     let why = error.source().map(|why| match why.downcast_ref::<ParseIntError>() {
-        Some(_) => "write a whole number, and none that is too large".to_owned(),
-        None => line(&why.to_string()),
+        None if !why.to_string().contains(" is not in ") => line(&why.to_string()),
+        _ => "write a whole number, and none that is too large".to_owned(),
     });
     // What is only a little alike may mean quite another thing: who asks for `restore` is not shown `erase`.
     let like = word.iter().find_map(|word| verbs.iter().find(|verb| is_near(word, verb)).cloned());

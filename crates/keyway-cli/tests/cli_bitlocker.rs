@@ -325,6 +325,12 @@ fn protection_is_suspended_and_resumed() {
         "{what}\n{advice}"
     );
     volume.opens("");
+    // Who gives a wrong secret hears that none is needed, and is named no clear key to look for.
+    cli.keyway.secret("wrong", "another password");
+    let wrong = cli.json(3, "info @v --password-file @wrong");
+    let hint = wrong["error"]["hint"].as_str().expect("a hint");
+    assert!(hint.starts_with("its protection is suspended, so it opens with none"), "{wrong}");
+    assert!(!hint.contains("clear key"), "{wrong}");
     let resumed = cli.ends(0, "protector resume @v");
     assert!(resumed.stderr.is_empty(), "{}", String::from_utf8_lossy(&resumed.stderr));
     cli.refused("no-secret", "use --password-file FILE or --recovery-password", "cat @v --length 512");
@@ -480,6 +486,11 @@ fn what_is_not_for_these_volumes_says_so() {
         "protector change @v --password-file @pw --new-password-file @pw --new-pim 5",
     );
     cli.refused("usage", "leave out --hidden", "header backup @v @backup --hidden");
+    // Nor is one of its own advised to whoever has to think of a password.
+    let none = cli.json(2, "protector change @v --password-file @pw");
+    let hint = none["error"]["hint"].as_str().expect("a hint");
+    assert!(hint.contains("--new-password-file") && !hint.contains("keyfile"), "{none}");
+    cli.refused("usage", "add --format bitlocker", "create @new --size 64M --cipher aes-xts-128");
     for words in ["open @v --system", "info @v --system", "ls @v --system --password-file @pw"] {
         cli.refused("usage", "leave --system and --system-header out", words);
     }

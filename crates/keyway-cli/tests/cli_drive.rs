@@ -334,6 +334,8 @@ fn back_to_the_factory() {
     cli.ends(0, &format!("drive revert @drive --psid {psid} --yes"));
     cli.ends(0, "drive block @drive");
     cli.ends(0, "drive reset @drive");
+    // No owner has allowed the reset of everything.
+    cli.fails(5, "not-allowed", "leave out --tper", "drive reset @drive --tper");
 }
 
 #[test]

@@ -80,6 +80,8 @@ fn unknown_profiles_and_faults_are_wrong_usage() {
         "is no fault; there are stall, stall=MILLISECONDS",
         "drive emulate @drive --size 32M --nvme-tcp 127.0.0.1:0 --fault slow",
     );
+    cli.refused("usage", "take 4096 instead", "drive emulate @drive --size 1000");
+    cli.refused("usage", "write 127.0.0.1:PORT", "drive emulate @drive --size 32M --nvme-tcp here");
     // Faults are a served drive's.
     cli.refused("usage", "served with --nvme-tcp", "drive emulate @drive --size 32M --fault stall");
     cli.refused("usage", "keyway drive emulate FILE --size 1G", "drive emulate @drive");

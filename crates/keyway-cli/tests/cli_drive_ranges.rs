@@ -207,7 +207,7 @@ fn the_shadow_and_the_store() {
     cli.fails(
         1,
         "not-now",
-        "`keyway drive mbr status` tells its size",
+        &format!("`keyway drive mbr status {}` tells its size", cli.path("drive").display()),
         &format!("drive mbr write @drive @large {ADMIN} --yes"),
     );
 

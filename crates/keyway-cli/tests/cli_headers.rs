@@ -75,6 +75,9 @@ fn what_is_not_named_stays() {
     assert_eq!(cli.ends(0, "cat @v --pim 2 --keyfile @key").stdout, before);
     cli.fails(3, "wrong-secret", "", &format!("cat @v {now} --hash blake2s"));
     cli.refused("usage", "--new-keyfile", "protector change @v --pim 2 --keyfile @key --new-no-password");
+    // It has no password that could open it alone.
+    let alone = "protector change @v --pim 2 --keyfile @key --new-no-keyfiles";
+    cli.refused("usage", "use --new-password-file FILE", alone);
     let neither = "protector change @v --pim 2 --keyfile @key --new-no-password --new-no-keyfiles";
     cli.refused("usage", "--new-no-keyfiles", neither);
     cli.ends(0, "protector change @v --pim 2 --keyfile @key --new-password-file @new");

@@ -59,6 +59,7 @@ pub fn explain_io(error: &io::Error) -> Meaning {
         E::ResourceBusy | E::ExecutableFileBusy => (Kind::Busy, Fault::InUse, Advice::CloseUsers),
         E::AlreadyExists => (Kind::Exists, Fault::State, Advice::ChooseAnotherName),
         E::AddrInUse => (Kind::Busy, Fault::InUse, Advice::OtherPort),
+        E::FileTooLarge => (Kind::NoSpace, Fault::State, Advice::SmallerOrOtherDisk),
         E::StorageFull | E::QuotaExceeded => (Kind::NoSpace, Fault::State, Advice::FreeSpace),
         E::UnexpectedEof => (Kind::TooShort, Fault::Contents, Advice::CheckCopy),
         E::OutOfMemory => (Kind::NoMemory, Fault::Machine, Advice::FreeMemory),
@@ -123,6 +124,8 @@ mod tests {
             [vec![Advice::PathThroughFile], vec![Advice::CheckPath], vec![Advice::CheckPath]]
         );
         assert_eq!([32, 104].map(steps), [vec![], vec![]]);
+        // EFBIG: what a file may have at most on that file system.
+        assert_eq!(steps(27), [Advice::SmallerOrOtherDisk]);
         // EIO, ENXIO, ENODATA, ETIMEDOUT, EREMOTEIO.
         for errno in [5, 6, 61, 110, 121] {
             assert_eq!(steps(errno), [Advice::ReadSystemLog], "{errno}");

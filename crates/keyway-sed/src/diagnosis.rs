@@ -164,6 +164,7 @@ pub fn diagnose(error: &HostError, situation: &Situation<'_>) -> Diagnosis {
             (K::Unsupported, Fault::Machine, &[A::SeeWhatItHas, A::EncryptBySoftware]),
         ),
         HostError::Misbehaved(_) => told(error, &[], (K::Faulty, Fault::Medium, &[A::RetryOrPowerCycle])),
+        HostError::ResetNotAllowed => told(error, &[], (K::NotAllowed, Fault::Machine, &[A::ResetOtherwise])),
         HostError::Unsupported(_) => told(error, &[], (K::Unsupported, Fault::Machine, &[A::SeeWhatItHas])),
         HostError::Password(e) => told(e, &[], (K::NotNow, Fault::State, &[e.step()])),
         HostError::Unfit(e) => told(e, &[], (K::NotNow, Fault::State, &[e.step()])),
@@ -260,7 +261,12 @@ fn refusal(refused: Refused, situation: &Situation<'_>) -> Diagnosis {
             }
             let [one, other] = situation.hash.others().map(|hash| hash.name().to_owned());
             let what = format!("the drive does not accept the secret for {whom}");
-            say(K::WrongSecret, what, &causes, &[A::CheckDrivePassword, A::TryHashes { one, other }])
+            let mut steps = vec![A::CheckDrivePassword, A::TryHashes { one, other }];
+            // What the sheet has is the owner's, whose the first administrator's is as well.
+            if situation.tried.len() < 2 && who.is_some_and(|who| who == authority::SID || is_administrator(who)) {
+                steps.push(A::ElsePsidAlone);
+            }
+            say(K::WrongSecret, what, &causes, &steps)
         }
         (
             Status::NotAuthorized,
@@ -431,6 +437,15 @@ mod tests {
     }
 
     #[test]
+    fn whose_sheet_is_lost_is_told_of_the_label() {
+        let has = |who| {
+            let error = refused(Operation::Authenticate, Some(who), Status::NotAuthorized);
+            diagnosed(&error, &discovery(Vec::new()), false).meaning.advice.contains(&Advice::ElsePsidAlone)
+        };
+        assert!(has(authority::SID) && has(authority::admin(1)) && !has(authority::user(1)));
+    }
+
+    #[test]
     fn transports_and_protocols_say_what_to_do_too() {
         let plain = discovery(Vec::new());
         let errors: Vec<(HostError, Kind)> = vec![
@@ -441,6 +456,7 @@ mod tests {
             (HostError::Misbehaved(Misbehaved::NoComId), Kind::Unsupported),
             (HostError::Misbehaved(Misbehaved::Closed), Kind::Faulty),
             (HostError::Unsupported("MBR shadow"), Kind::Unsupported),
+            (HostError::ResetNotAllowed, Kind::NotAllowed),
             (Unfit::Unaligned.into(), Kind::NotNow),
         ];
         for (error, kind) in errors {

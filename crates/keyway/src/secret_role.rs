@@ -1,5 +1,7 @@
 //! Which of a command's secrets is meant.
 
+use crate::secrets::Wanted;
+
 /// Which of a command's secrets it is: what is missing is told apart by that.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -13,13 +15,22 @@ pub enum SecretRole {
     Hidden,
     /// That of a hidden volume which must not be damaged.
     Protected,
-    /// A drive's.
+    /// A drive's, or a BitLocker volume's: a password alone.
     Drive,
-    /// What replaces a drive's.
+    /// What replaces such a one.
     NewOfDrive,
 }
 
 impl SecretRole {
+    /// The same where that is wanted: a BitLocker volume has no keyfiles in a password's place, as a drive has none.
+    pub(crate) const fn of(self, wanted: Wanted) -> Self {
+        match (self, wanted) {
+            (Self::Own, Wanted::NewBitLockerPassword) => Self::Drive,
+            (Self::New, Wanted::NewBitLockerPassword) => Self::NewOfDrive,
+            (own, _) => own,
+        }
+    }
+
     /// It is not there.
     pub(crate) const fn missing(self) -> &'static str {
         match self {

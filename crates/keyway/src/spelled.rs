@@ -10,6 +10,7 @@ use crate::tpm::Address;
 use keyway_cipher::Chain;
 use keyway_store::size::{self, SizeError};
 use keyway_volume::HeaderChoice;
+use keyway_volume::veracrypt::LARGEST_PIM;
 use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::net::SocketAddr;
@@ -26,6 +27,14 @@ pub fn parse(text: &str) -> Result<u64, String> {
         SizeError::TooLarge => format!("{text:?} is too large"),
         _ => format!("{text:?} is not a size: write a number with K, M, G or T, such as 512M or 10G"),
     })
+}
+
+/// Parses a PIM, and says which there are; one that is too large for VeraCrypt is told with the volume.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn pim(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("a PIM is a whole number from 0 to {LARGEST_PIM}"))
 }
 
 /// Parses a speed in bytes a second: a size as above, or a number alone, which means megabytes.
@@ -300,6 +309,14 @@ pub fn socket_address(text: &str) -> Result<SocketAddr, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pim_is_told_with_its_range() {
+        assert_eq!((pim("0"), pim("485")), (Ok(0), Ok(485)));
+        for text in ["99999999999", "-1", "many", ""] {
+            assert!(pim(text).is_err_and(|told| told.ends_with("from 0 to 2147468")), "{text}");
+        }
+    }
 
     #[test]
     fn speeds() {

@@ -9,7 +9,7 @@ use crate::message::{Message, write_call};
 use crate::packet::{COMPACKET_HEADER, ComPacket, HEADERS, MAX_COMPACKET, wrap};
 use crate::protocols;
 use crate::token::{Encoder, Value};
-use crate::transport::{Identity, SecurityTransport};
+use crate::transport::{Identity, SecurityTransport, TransportError};
 use crate::uid::{Uid, method, parameter};
 use crate::{CodecError, Status};
 use std::thread::sleep;
@@ -324,13 +324,16 @@ impl Host {
     }
 
     /// Resets the whole drive's security side: every session ends, and what locks on a programmatic
-    /// reset is locked. Drives allow it where their owner has not switched it off.
+    /// reset is locked. Drives allow it where their owner has switched it on (Opal SSC 2.01, 3.2.3).
     ///
     /// # Errors
     /// Where the drive refuses the command.
     pub fn tper_reset(&mut self) -> Result<(), HostError> {
         self.limits = None;
-        Ok(self.transport.send(PROTOCOL_COMID, comid::TPER_RESET, &[0; BLOCK])?)
+        self.transport.send(PROTOCOL_COMID, comid::TPER_RESET, &[0; BLOCK]).map_err(|error| match error {
+            TransportError::Refused(_) => HostError::ResetNotAllowed,
+            other => other.into(),
+        })
     }
 
     /// Blocks the owner's authority until the next power cycle, as firmware does before it starts a

@@ -80,6 +80,9 @@ pub enum BitLockerError {
     /// The password opens no protector; these are the others that the volume has.
     #[error("the password is wrong")]
     WrongPassword(Vec<(Protection, Guid)>, Looks),
+    /// What was given is wrong, and the volume's protection is suspended: it needs nothing.
+    #[error(transparent)]
+    OpensWithout(Box<Self>),
     /// The recovery password is well-formed and opens no protector.
     #[error(
         "the recovery password is well-formed, but is not this volume's (whose identifier is {})",
@@ -144,6 +147,11 @@ explain! { BitLockerError, through Store | Layout {
     Self::NoSecret(has) => [NoSecret Request, (give_one_of(has))],
     Self::WrongPassword(others, looks) =>
         [WrongSecret Secret, CheckPassword, ..looks.advice().into_iter().chain(other_protectors(others))],
+    Self::OpensWithout(error) => {
+        let mut meaning = error.explain();
+        meaning.advice.insert(0, Advice::LeaveSecretOut);
+        meaning
+    },
     Self::WrongRecoveryPassword(_) => [WrongRecoveryPassword Secret, FindPaper],
     Self::MistypedRecoveryPassword(_) => [MistypedRecoveryPassword Secret, CompareWithPaper],
     Self::OtherStartupKey { .. } => [OtherStartupKey Secret, NameStartupKeyOfThat],
@@ -179,7 +187,9 @@ fn other_protectors(others: &[(Protection, Guid)]) -> Option<Advice> {
         let id: String = id.to_string().chars().take(8).collect();
         format!("{kind} {id}…")
     };
-    let protectors: Vec<String> = others.iter().map(words).collect();
+    // A clear key is nothing that its owner has.
+    let known = others.iter().filter(|(kind, _)| *kind != Protection::ClearKey);
+    let protectors: Vec<String> = known.map(words).collect();
     let has = |wanted| others.iter().any(|(kind, _)| *kind == wanted);
     (!protectors.is_empty()).then_some(Advice::OtherProtectors {
         protectors,

@@ -277,7 +277,8 @@ fn master_key(
         }
     }
     if let Some(failure) = failure {
-        return Err(failure);
+        let is_suspended = !of(Protection::ClearKey).is_empty();
+        return Err(if is_suspended { BitLockerError::OpensWithout(Box::new(failure)) } else { failure });
     }
     for protector in of(Protection::ClearKey) {
         if let Some(key) = protector.entries.key().and_then(|key| open(protector, &key.bytes)) {

@@ -15,7 +15,7 @@ use keyway_store::size::words;
 use keyway_sys::Use;
 use std::path::PathBuf;
 
-pub(crate) use super::params::LARGEST_PIM;
+pub use super::params::LARGEST_PIM;
 
 /// A volume that could not be made. Nothing that existed before was changed, except where a
 /// device was being overwritten.

@@ -44,7 +44,7 @@ pub use create::{
     Created, Fill, LARGEST_VOLUME, NewVolume, Note, SMALLEST_VOLUME, check_cipher, check_hash, check_size,
     create,
 };
-pub(crate) use create_error::LARGEST_PIM;
+pub use create_error::LARGEST_PIM;
 pub use create_error::{CreateError, NoOuter};
 pub use create_hidden::{
     check_hidden, check_hidden_size, create_hidden, create_hidden_in, create_hidden_over,

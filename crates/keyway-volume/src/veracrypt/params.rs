@@ -80,7 +80,7 @@ impl FromStr for HashName {
 
 /// The largest PIM that VeraCrypt takes: 15,000 + 1,000 × PIM fits a signed 32-bit number (its
 /// documentation, "PIM").
-pub(crate) const LARGEST_PIM: u32 = 2_147_468;
+pub const LARGEST_PIM: u32 = 2_147_468;
 
 /// The cost of one key derivation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]

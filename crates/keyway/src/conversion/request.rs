@@ -1,6 +1,6 @@
 //! What shall become of a file system or volume, and how.
 
-use crate::create::{ProtectorOptions, method};
+use crate::create::{ProtectorOptions, method, veracrypt_cipher};
 use crate::error::{Error, Misuse, about};
 use crate::sandbox::Sandbox;
 use crate::secrets::{PasswordSource, SecretFrom, Sources, Subject, one_standard_input};
@@ -241,7 +241,7 @@ impl NewVolume {
     pub(super) fn veracrypt_cipher(&self) -> Result<Chain, Error> {
         check_hash(self.hash())?;
         let Some(name) = &self.cipher else { return Ok(Chain::single(Algorithm::Aes256)) };
-        let cipher = name.parse()?;
+        let cipher = veracrypt_cipher(name)?;
         check_cipher(cipher)?;
         Ok(cipher)
     }

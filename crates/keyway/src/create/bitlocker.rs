@@ -4,6 +4,7 @@ use super::place::NewPlace;
 use super::protectors::{ProtectorOptions, protector_id};
 use crate::error::{Error, Misuse, about};
 use crate::progress::{Progress, by_steps};
+use keyway_cipher::Chain;
 use keyway_fs::mkfs::FileSystem;
 use keyway_store::Store;
 use keyway_volume::bitlocker::{
@@ -116,6 +117,17 @@ pub fn description(path: &Path, label: Option<&str>) -> String {
     let now = FileTime::now().to_string();
     let date = now.split('T').next().unwrap_or_default();
     format!("{host} {drive} {date}")
+}
+
+/// The cipher of that name of a volume that is no BitLocker one.
+///
+/// # Errors
+/// There is none of that name, or it is a method of BitLocker's.
+pub(crate) fn veracrypt_cipher(name: &str) -> Result<Chain, Error> {
+    name.parse().map_err(|error| match method(Some(name)) {
+        Ok(_) => Misuse::CipherOfBitLocker(name.to_owned()).into(),
+        Err(_) => Error::Cipher(error),
+    })
 }
 
 /// The method of that name, in whatever case; the usual one where none is named.

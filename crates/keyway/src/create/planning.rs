@@ -1,6 +1,6 @@
 //! From what is wanted to what will be done: all that can be refused before anybody is asked for a secret.
 
-use super::bitlocker::{BitLockerOptions, method};
+use super::bitlocker::{BitLockerOptions, method, veracrypt_cipher};
 use super::place::{NewPlace, Overcommitted};
 use super::plan::{CreateLoss, CreatePlan, PlannedDetails};
 use super::request::CreateRequest;
@@ -149,7 +149,7 @@ impl CreateRequest {
         }
         let mut options = VeraCryptOptions::default();
         if let Some(name) = &self.cipher {
-            options.cipher = name.parse()?;
+            options.cipher = veracrypt_cipher(name)?;
             veracrypt::check_cipher(options.cipher).map_err(about(&self.path))?;
         }
         if self.hidden_bytes.is_none() && self.hidden_secret.is_given() {

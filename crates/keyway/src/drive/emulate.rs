@@ -73,7 +73,7 @@ impl VirtualDrive {
     /// # Errors
     /// Something is there.
     pub fn must_be_new(path: &Path) -> Result<(), Error> {
-        let taken = || Error::system("make", path, std::io::ErrorKind::AlreadyExists.into());
+        let taken = || Error::system("make", path, rustix::io::Errno::EXIST.into());
         path.symlink_metadata().map_or(Ok(()), |_| Err(taken()))
     }
 
@@ -83,7 +83,7 @@ impl VirtualDrive {
     /// The file is there already or can't be made, or there is no such drive.
     pub fn create(path: &Path, profile: Profile, bytes: u64, block_bytes: u32) -> Result<Self, Error> {
         if bytes == 0 || !bytes.is_multiple_of(4096) {
-            return Err(DriveError::VirtualSize.into());
+            return Err(DriveError::VirtualSize(bytes).into());
         }
         let label = Label::random().map_err(DriveError::from)?;
         let config = profile.config(bytes / u64::from(block_bytes.max(1)), block_bytes, label);
@@ -108,7 +108,7 @@ impl VirtualDrive {
     /// It can't be opened, or holds none.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let store = FileStore::open(path, OpenMode::ReadWrite, Caching::Buffered)?;
-        let drive = Drive::open(Arc::new(store)).map_err(DriveError::from)?;
+        let drive = Drive::open(Arc::new(store)).map_err(|e| Error::from(DriveError::from(e)).at(path))?;
         Ok(Self::on(path, drive, false))
     }
 

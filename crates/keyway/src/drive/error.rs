@@ -131,9 +131,9 @@ pub enum DriveError {
     #[cfg(feature = "virtual-drive")]
     #[error(transparent)]
     Virtual(#[from] keyway_virtual_drive::DriveError),
-    /// A virtual drive's size is not a multiple of 4096 bytes.
-    #[error("the size must be a multiple of 4096 bytes")]
-    VirtualSize,
+    /// A virtual drive's size is not a multiple of 4096 bytes, or none.
+    #[error("{0} bytes are no size of a virtual drive: it is a multiple of 4096 bytes")]
+    VirtualSize(u64),
     /// Serving a virtual drive.
     #[error(transparent)]
     Served(#[from] keyway_attach::nvme_tcp::NvmeError),
@@ -206,7 +206,7 @@ explain! { DriveError {
     Self::NoVirtualDrives(path) => [Unsupported Machine, BuildWithVirtualDrives; path],
     #[cfg(feature = "virtual-drive")]
     Self::Virtual(error) => { error.explain() },
-    Self::VirtualSize => [Request, WriteSize],
+    Self::VirtualSize(bytes) => [Request, TakeSize { bytes: (bytes / 4096 * 4096).max(4096) }],
     Self::Served(error) => { served(error) },
 } }
 

@@ -9,6 +9,8 @@ use super::secret::DriveSecrets;
 use crate::error::Error;
 use crate::log_file;
 use crate::progress::Progress;
+use keyway_error::Advice;
+use keyway_secret::SecretBytes;
 use keyway_sed::host::ranges::Lock;
 use keyway_sed::host::{Credential, Host, HostError, Operation, Session};
 use keyway_sed::{Authority, Status};
@@ -99,6 +101,7 @@ impl Drive {
             DriveChange::GiveToUsers { ranges } => self.give_to_users(ranges, secrets).map(done),
             DriveChange::SetPassword { whose } => {
                 let pin = secrets.pin(self, Some(one(by)))?;
+                self.must_take(one(by), &pin, secrets)?;
                 let fresh = secrets.new_pin(self, *whose)?;
                 if *whose != Authority::Sid {
                     return self
@@ -118,6 +121,7 @@ impl Drive {
             }
             DriveChange::EnableUser { user, range } => {
                 let pin = secrets.pin(self, Some(one(by)))?;
+                self.must_take(one(by), &pin, secrets)?;
                 let fresh = secrets.new_pin(self, *user)?;
                 self.session(by, &pin, &mut |session| {
                     session.set_pin(user.uid(), &fresh)?;
@@ -138,9 +142,35 @@ impl Drive {
         }
     }
 
+    /// Refuses a wrong secret before anybody thinks of a new one. Where that was named, too, nobody does, and a change that was
+    /// cut short goes on with the old one, which is refused by now.
+    fn must_take(
+        &mut self,
+        who: Authority,
+        pin: &SecretBytes,
+        secrets: &DriveSecrets<'_>,
+    ) -> Result<(), Error> {
+        if secrets.new.password.is_some() {
+            return Ok(());
+        }
+        if who != Authority::Sid {
+            return self.session(&[who], pin, &mut |_| Ok(()));
+        }
+        let owner = Credential { authority: who.uid(), pin };
+        self.with(|host| host.admin(Some(owner))?.end()).map_err(|mut error| {
+            if let DriveError::Refused { diagnosis, .. } = &mut error {
+                diagnosis.meaning.advice.push(Advice::MayBeNewAlready);
+            }
+            error.into()
+        })
+    }
+
     /// Gives ranges away, and the new users' passwords in the same run: between the two their ranges are anybody's.
     fn give_to_users(&mut self, ranges: &[u16], secrets: &DriveSecrets<'_>) -> Result<(), Error> {
         let pin = secrets.pin(self, Some(Authority::Admin(1)))?;
+        if !ranges.is_empty() {
+            self.must_take(Authority::Admin(1), &pin, secrets)?;
+        }
         let fresh = match ranges.first() {
             None => None,
             Some(first) => Some(secrets.new_pin(self, Authority::of_range(*first))?),
@@ -217,5 +247,49 @@ const fn number(user: Authority) -> u16 {
     match user {
         Authority::User(n) => n,
         _ => 0,
+    }
+}
+
+#[cfg(all(test, feature = "virtual-drive"))]
+mod tests {
+    use super::*;
+    use crate::drive::{Profile, SetUp, VirtualDrive};
+    use crate::error::{Explain, Kind};
+    use crate::secrets::{Question, Secrets, Wanted};
+    use std::cell::RefCell;
+
+    /// Somebody who has one password and thinks of another, and what they were asked.
+    struct Asked(&'static [u8], RefCell<Vec<Wanted>>);
+
+    impl Secrets for Asked {
+        fn answer(&self, question: &Question<'_>) -> Result<Option<SecretBytes>, Error> {
+            self.1.borrow_mut().push(question.wanted);
+            let new = question.wanted == Wanted::NewPassword;
+            Ok(Some(SecretBytes::copy_of(if new { b"a new one" } else { self.0 })))
+        }
+    }
+
+    #[test]
+    fn nobody_thinks_of_a_new_password_before_the_old_one_was_right() {
+        let folder = tempfile::tempdir().expect("temp");
+        let path = folder.path().join("drive");
+        let profile = Profile::named("opal2").expect("there is one");
+        drop(VirtualDrive::create(&path, profile, 32 << 20, 512).expect("made"));
+        let mut drive = Drive::open(&path).expect("switched on");
+        let plan = drive.plan(DriveChange::SetUp(SetUp::default()), None).expect("as it came");
+        let right = SecretBytes::copy_of(b"right");
+        drive.carry_out(plan, &DriveSecrets::asked(&right), &()).expect("set up");
+        for whose in [Authority::User(1), Authority::Sid] {
+            let mut change = |by: &Asked| {
+                let plan = drive.plan(DriveChange::SetPassword { whose }, None).expect("it is set up");
+                drive.carry_out(plan, &DriveSecrets::asked(by), &())
+            };
+            let wrong = Asked(b"wrong", RefCell::default());
+            let told = change(&wrong).expect_err("refused");
+            assert_eq!((told.kind(), &**wrong.1.borrow()), (Kind::WrongSecret, &[Wanted::Password][..]));
+            let right = Asked(b"right", RefCell::default());
+            change(&right).expect("changed");
+            assert_eq!(**right.1.borrow(), [Wanted::Password, Wanted::NewPassword]);
+        }
     }
 }

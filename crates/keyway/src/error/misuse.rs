@@ -129,6 +129,12 @@ pub enum Misuse {
     /// A cipher that BitLocker does not have.
     #[error("BitLocker has no cipher called {0}")]
     NoSuchMethod(String),
+    /// A cipher of BitLocker's for a volume that will be none.
+    #[error("{0} is a BitLocker volume's cipher")]
+    CipherOfBitLocker(String),
+    /// A volume that would open by nothing: its keyfiles go, and it has no password.
+    #[error("without keyfiles nothing would be left that opens the volume: it has no password")]
+    NothingWouldOpen,
     /// Options of BitLocker volumes for a new volume of another format.
     #[error("startup keys, recovery passwords and the To Go layout are for BitLocker volumes")]
     OptionsOfBitLocker,
@@ -304,7 +310,7 @@ explain! { Misuse {
     Self::OneSecret(path) => [Usage Request, ChangeItsSecret; path],
     Self::ForBitLockerOnly(path) => [Usage Request, LeaveOutBitLockers; path],
     Self::OneDerivation => [Usage Request, NewPasswordOrOtherProtector],
-    Self::PasswordOnly => [Usage Request, GivePassword],
+    Self::PasswordOnly => [Usage Request, NewPasswordOrStartupKey],
     Self::NoFolder => [Usage Request, NameFolderElsewhere],
     Self::NoPasswordToChange(path) => [Usage Request, AddPasswordOrName; path],
     Self::NoSuchBeginning { path, .. } | Self::NoneOfKind { path, .. } =>
@@ -320,6 +326,8 @@ explain! { Misuse {
     Self::PasswordAndNone => [Usage Request, LeaveOutOne],
     Self::RecoveryShownAtTheEnd => [Usage Request, NameRecoveryFile],
     Self::NoSuchMethod(_) => [Usage Request, TakeOfferedMethod],
+    Self::CipherOfBitLocker(_) => [Usage Request, MakeItBitLocker],
+    Self::NothingWouldOpen => [Usage Request, GiveNewSecret],
     Self::OptionsOfBitLocker => [Usage Request, BitLockerOrLeaveOut],
     Self::NothingHiddenToMake => [Usage Request, GiveHiddenSize],
     Self::HiddenInBitLocker => [Usage Request, LeaveHiddenOutOrVeraCrypt],

@@ -1,6 +1,6 @@
 //! The one secret of a VeraCrypt or TrueCrypt volume, and another in its place.
 
-use crate::error::Error;
+use crate::error::{Error, Misuse};
 use crate::locked::LockedVolume;
 use crate::progress::tell_weakness;
 use crate::secrets::{Derived, PasswordSource, Secrets, Subject, Wanted};
@@ -166,6 +166,9 @@ pub(super) fn change_secret(
     let opened = opened.map_err(|e| volume.said(store.counted_on_disk(e.into())))?;
     let hash = change.hash.unwrap_or(opened.opened().hash);
     let wanted = change.set_over(&old, hash, &subject, volume.secrets)?;
+    if wanted.password.is_empty() && wanted.keyfiles.is_empty() {
+        return Err(volume.said(Misuse::NothingWouldOpen));
+    }
     tell_weakness(volume.progress, Weakness::of_secrets(&wanted, hash));
     let changed = veracrypt::change_opened(&store, &opened, &request, &wanted, change.hash);
     let changed = changed.map_err(|e| volume.said(e))?;

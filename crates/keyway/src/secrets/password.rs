@@ -147,7 +147,7 @@ impl PasswordSource {
             None => match secrets.answer(question)? {
                 Some(password) => password,
                 None if !self.keyfiles.is_empty() => SecretBytes::zeroed(0),
-                None => return Err(Misuse::NoPassword(self.role).into()),
+                None => return Err(Misuse::NoPassword(self.role.of(question.wanted)).into()),
             },
         };
         Ok(VeraCryptSecret { password, keyfiles: self.absolute_keyfiles()?, pim: self.pim })

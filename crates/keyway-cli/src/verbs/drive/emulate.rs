@@ -35,7 +35,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FAULT", value_delimiter = ',', value_parser = parsed::<Fault>, requires = "served")]
     fault: Vec<Fault>,
     /// Serve it as an NVMe/TCP controller at this loopback address; port 0 chooses one
-    #[arg(long, value_name = "ADDRESS", required_unless_present_any = ["size", "vhost_user_scsi"], group = "served")]
+    #[arg(long, value_name = "ADDRESS", required_unless_present_any = ["size", "vhost_user_scsi"], group = "served", value_parser = size::socket_address)]
     nvme_tcp: Option<SocketAddr>,
     /// Let every user of this machine connect to that address; without it only you and root can
     #[arg(long, requires = "nvme_tcp", conflicts_with_all = ["vhost_user_scsi", "nvme_secret"])]

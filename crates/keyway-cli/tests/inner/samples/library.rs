@@ -103,6 +103,8 @@ pub(super) fn library() -> Vec<Failure> {
         Misuse::NoPassword(SecretRole::Protected),
         Misuse::NoPassword(SecretRole::Drive),
         Misuse::NoPassword(SecretRole::NewOfDrive),
+        Misuse::CipherOfBitLocker("aes-xts-128".to_owned()),
+        Misuse::NothingWouldOpen,
         Misuse::Socket("socket".into()),
         Misuse::EmptyPassword("pw".into()),
         Misuse::PasswordTooLong { path: "pw".into(), limit: 4096 },

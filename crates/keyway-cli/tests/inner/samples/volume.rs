@@ -163,6 +163,7 @@ pub(super) fn bitlocker() -> Vec<Failure> {
             vec![(Protection::RecoveryPassword, id(7)), (Protection::TpmPin, id(9))],
             Looks::default()
         ),
+        E::OpensWithout(Box::new(E::WrongPassword(vec![(Protection::ClearKey, id(1))], Looks::default()))),
         E::WrongRecoveryPassword(vec![id(1)]),
         E::OtherStartupKey { given: id(1), wanted: vec![id(2)] },
         E::WrongStartupKey(id(1)),
