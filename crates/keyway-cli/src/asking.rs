@@ -39,23 +39,13 @@ impl Secrets for Terminal {
         if question.wanted != Wanted::NewPin && !prompt::is_possible() {
             return Ok(None);
         }
-        let what = question.subject;
         // A drive and a TPM count what is wrong.
         let opens = matches!(question.wanted, Wanted::Password | Wanted::RecoveryPassword)
             && matches!(question.subject, Subject::Volume(_) | Subject::Outer(_) | Subject::Backup(_));
         let [own, all] = &ASKED;
         own.fetch_add(opens.into(), Ordering::Relaxed);
         all.fetch_add(1, Ordering::Relaxed);
-        let answer = match question.wanted {
-            Wanted::Password => prompt::password(&format!("Password of {what}: ")),
-            Wanted::RecoveryPassword => prompt::password(&format!("Recovery password of {what}: ")),
-            Wanted::Pin => prompt::password(&format!("PIN of {what}: ")),
-            Wanted::Psid => prompt::password("PSID on the drive's label: "),
-            Wanted::NewPassword | Wanted::NewBitLockerPassword => twice("password", question),
-            Wanted::NewPin => twice("PIN", question),
-            _ => return Ok(None),
-        };
-        answer.map(Some).map_err(Error::answer)
+        typed(question).map(Some).map_err(Error::answer)
     }
 
     fn can_answer(&self) -> bool {
@@ -63,17 +53,21 @@ impl Secrets for Terminal {
     }
 }
 
-fn twice(what: &str, asked: &Question<'_>) -> Result<SecretBytes, Failure> {
+/// What can be taken, of three that are typed; a new one is typed again.
+fn typed(asked: &Question<'_>) -> Result<SecretBytes, Failure> {
     let mut wrong = String::new();
-    for _ in 0..3 {
-        let first = prompt::password(&format!("New {what} of {}: ", asked.subject))?;
+    for more in (0..TRIES).rev() {
+        let first = prompt::password(&format!("{}: ", asked.words()))?;
         asked.weakness(&first).iter().for_each(|weakness| warn(&weakness.to_string()));
-        wrong = match asked.refuses(&first) {
-            Some(why) => why,
-            None if first.same_as(&prompt::password("The same again: ")?) => return Ok(first),
-            None => format!("the two {what}s differ"),
+        wrong = match (asked.refuses(&first), asked.new_one()) {
+            (Some(why), _) => why,
+            (None, Some(new)) if !first.same_as(&prompt::password("The same again: ")?) => {
+                format!("the two {new}s differ")
+            }
+            _ => return Ok(first),
         };
-        note(&format!("{wrong}; once more"));
+        let again = (more > 0).then(|| format!("{wrong}; once more"));
+        again.iter().for_each(|again| note(again));
     }
-    Err(Failure::usage(wrong, "try again and type them slowly"))
+    Err(Failure::usage(wrong, "try again and type it slowly"))
 }

@@ -5,6 +5,7 @@ use keyway::secrets::{CONTROL_C, LINE_LIMIT, Typed};
 use keyway::shown::{line, lines};
 use keyway::told::broken;
 use keyway_secret::SecretBytes;
+use keyway_sys::HeldSignals;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Read, Write};
@@ -17,18 +18,20 @@ const YES: &str = "Type `yes` to go on: ";
 struct Quiet {
     terminal: File,
     before: Termios,
+    /// What would end this process waits until the terminal is as it was: it is let go of after that.
+    held: HeldSignals,
 }
 
 impl Quiet {
     fn open(change: impl FnOnce(&mut Termios)) -> io::Result<Self> {
         let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
         let before = tcgetattr(&terminal)?;
-        let mut quiet = before.clone();
+        let (mut quiet, held) = (before.clone(), HeldSignals::hold()?);
         change(&mut quiet);
         // Signals come as bytes too, so that an interrupt cannot leave the terminal so.
         quiet.local_modes.remove(LocalModes::ISIG);
         tcsetattr(&terminal, OptionalActions::Flush, &quiet)?;
-        Ok(Self { terminal, before })
+        Ok(Self { terminal, before, held })
     }
 }
 
@@ -38,9 +41,9 @@ impl Drop for Quiet {
     }
 }
 
-/// Whether anybody can be asked. A session of its own has no terminal, whatever its standard input is.
+/// Whether anybody can be asked, who reads along at least. A session of its own has no terminal, whatever its streams are.
 pub(crate) fn is_possible() -> bool {
-    io::stdin().is_terminal() && File::open("/dev/tty").is_ok()
+    (io::stdin().is_terminal() || io::stderr().is_terminal()) && File::open("/dev/tty").is_ok()
 }
 
 /// Asks for a password.
@@ -48,8 +51,8 @@ pub(crate) fn password(question: &str) -> Result<SecretBytes, Failure> {
     let tty = Path::new("/dev/tty");
     let mut quiet = Quiet::open(hidden).map_err(|e| Failure::io("ask on", tty, &e))?;
     write_line(&mut quiet.terminal, &line(question))?;
-    let mut keys = quiet.terminal.try_clone().map_err(|e| Failure::io("read", tty, &e))?;
-    let typed = Typed::read(&mut keys).map_err(|e| Failure::io("read", tty, &e))?;
+    let typed = Typed::read(&mut quiet.held.keys(&quiet.terminal));
+    let typed = typed.map_err(|e| Failure::io("read", tty, &e))?;
     write_line(&mut quiet.terminal, "\n")?;
     match typed {
         Typed::Line(line) => Ok(line),
@@ -83,7 +86,7 @@ pub(crate) fn confirm(question: &str, columns: usize) -> Result<bool, Failure> {
     let fits = question.lines().last().is_none_or(|last| last.chars().count() + YES.len() < columns);
     write_line(&mut asked.terminal, &format!("{question}{}{YES}", if fits { " " } else { "\n" }))?;
     let mut answer = [0; LINE_LIMIT];
-    let length = asked.terminal.read(&mut answer).map_err(|e| Failure::io("read", tty, &e))?;
+    let length = asked.held.keys(&asked.terminal).read(&mut answer).map_err(|e| Failure::io("read", tty, &e))?;
     match answer.get(..length).unwrap_or_default() {
         [.., CONTROL_C] => {
             write_line(&mut asked.terminal, "\n")?;

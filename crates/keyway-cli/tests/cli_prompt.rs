@@ -64,13 +64,72 @@ fn an_empty_new_password_is_asked_for_again() {
     }
     let (code, shown) = typed.end();
     assert!(code == Some(2) && !cli.path("w").exists(), "{code:?}: {shown}");
+    // Who is not asked once more is not told to.
+    assert_eq!(shown.matches("; once more").count(), 2, "{shown}");
     // A keyfile opens it alone.
     cli.keyway.secret("key", "a keyfile");
     let mut typed = Typed::new(&cli, "create @k --size 1M --quick --pim 1 --keyfile @key").expect("script");
-    typed.answer("New password of k: ", "\r");
+    typed.answer("New password of k (Enter for none): ", "\r");
     typed.answer("The same again: ", "\r");
     let (code, shown) = typed.end();
     assert_eq!(code, Some(0), "{shown}");
+    let mut typed = Typed::new(&cli, "info @k --pim 1 --keyfile @key --ask").expect("script");
+    typed.answer("Password of k (Enter for none): ", "\r");
+    let (code, shown) = typed.end();
+    assert_eq!(code, Some(0), "{shown}");
+}
+
+/// Enter is no password, with any verb and of any volume: nobody waits for it to be found wrong.
+#[test]
+fn enter_alone_is_asked_about_again() {
+    let cli = Cli::new();
+    cli.volume("v");
+    cli.ends(0, "create @b --size 64M --format bitlocker --quick --no-recovery-password --password-file @pw");
+    for words in ["cat @v --length 1 --pim 1", "cat @b --length 1", "header backup @v @h --pim 1"] {
+        let volume = &words[words.find('@').expect("a volume") + 1..][..1];
+        let Some(mut typed) = Typed::new(&cli, words) else { return };
+        typed.answer(&format!("Password of {volume}: "), "\r");
+        typed.answer("nothing was typed; once more", "");
+        typed.answer(&format!("Password of {volume}: "), &format!("{PASSWORD}\r"));
+        let (code, shown) = typed.end();
+        assert_eq!(code, Some(0), "{words}: {shown}");
+    }
+}
+
+/// What is read from standard input leaves the terminal to ask on.
+#[test]
+fn a_terminal_is_asked_on_whatever_standard_input_is() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let Some(mut typed) = Typed::new(&cli, "cat @v --length 1 --pim 1 </dev/null") else { return };
+    typed.answer("Password of v: ", &format!("{PASSWORD}\r"));
+    let (code, shown) = typed.end();
+    assert_eq!(code, Some(0), "{shown}");
+    // Who has put errors away as well wants no questions.
+    let typed = Typed::new(&cli, "cat @v --length 1 --pim 1 </dev/null 2>&1 | cat").expect("script");
+    let (_, shown) = typed.ends_unasked().expect("nothing is asked");
+    assert!(shown.contains("no terminal to ask"), "{shown}");
+}
+
+/// Whoever is ended by a signal while a secret is typed leaves a terminal that shows what is typed.
+#[test]
+fn a_signal_leaves_the_terminal_as_it_was() {
+    let cli = Cli::new();
+    cli.volume("v");
+    for (verb, question) in [("cat @v --length 1 --pim 1", "Password of v: "), ("erase @v --pim 1", "to go on: ")]
+    {
+        let words = format!("{verb} --log @log; stty -a");
+        let Some(mut typed) = Typed::new(&cli, &words) else { return };
+        typed.answer(question, "");
+        let log = std::fs::read_to_string(cli.path("log")).expect("it logs");
+        // Time, process, level, what it was.
+        let pid = log.lines().last().and_then(|line| line.split_whitespace().nth(1)).expect("a process");
+        let pid = pid.parse().ok().and_then(Pid::from_raw).expect("a number");
+        kill_process(pid, Signal::TERM).expect("ours");
+        let (_, shown) = typed.end();
+        assert!(shown.contains(" echo ") && shown.contains(" isig "), "{verb}: {shown}");
+        std::fs::remove_file(cli.path("log")).expect("there");
+    }
 }
 
 #[test]

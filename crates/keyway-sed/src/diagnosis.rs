@@ -375,7 +375,7 @@ mod tests {
         assert_eq!(wrong.meaning.kind, Kind::WrongSecret);
         assert!(wrong.causes.contains(&Cause::HashedOtherwise { hash: PasswordHash::Sedutil }), "{wrong:?}");
         let others = Advice::TryHashes { one: "plain".to_owned(), other: "sedutil-sha512".to_owned() };
-        assert_eq!(wrong.meaning.advice, [Advice::CheckDrivePassword, others]);
+        assert_eq!(wrong.meaning.advice, [Advice::CheckDrivePassword, others, Advice::ElsePsidAlone]);
         let user = refused(Operation::Authenticate, Some(authority::user(2)), Status::NotAuthorized);
         let user = diagnosed(&user, &blocked, false);
         assert!(user.meaning.kind == Kind::WrongSecret && user.what.contains("user 2"), "{user:?}");

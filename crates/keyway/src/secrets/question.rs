@@ -59,6 +59,29 @@ impl<'a> Question<'a> {
         Self { wanted, subject, may_be_empty: false, derived: None }
     }
 
+    /// The question itself, as it stands before a colon.
+    pub fn words(&self) -> String {
+        let of = self.subject;
+        let asked = match self.wanted {
+            Wanted::Password => format!("Password of {of}"),
+            Wanted::NewPassword | Wanted::NewBitLockerPassword => format!("New password of {of}"),
+            Wanted::RecoveryPassword => format!("Recovery password of {of}"),
+            Wanted::Pin => format!("PIN of {of}"),
+            Wanted::NewPin => format!("New PIN of {of}"),
+            Wanted::Psid => "PSID on the drive's label".to_owned(),
+        };
+        if self.may_be_empty { asked + " (Enter for none)" } else { asked }
+    }
+
+    /// What a secret is called that is to be set; nothing of one that is in force.
+    pub const fn new_one(&self) -> Option<&'static str> {
+        match self.wanted {
+            Wanted::NewPassword | Wanted::NewBitLockerPassword => Some("password"),
+            Wanted::NewPin => Some("PIN"),
+            _ => None,
+        }
+    }
+
     /// What makes a new password easy to guess that can be taken, which is better said before it is typed again.
     pub fn weakness(&self, new: &[u8]) -> Option<Weakness> {
         match (self.wanted, self.derived) {
@@ -71,7 +94,7 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// Why a new secret can't be taken, which is better said before it is typed again.
+    /// Why a secret can't be taken, which is better said before it is typed again, or tried.
     pub fn refuses(&self, new: &[u8]) -> Option<String> {
         match self.wanted {
             _ if new.is_empty() && !self.may_be_empty => Some("nothing was typed".to_owned()),
@@ -201,7 +224,13 @@ mod tests {
         assert_eq!(told.as_deref(), Some("the password has 5 characters, and BitLocker takes 8 to 256"));
         assert_eq!(refused(Wanted::NewBitLockerPassword, b"long enough"), None);
         assert_eq!(refused(Wanted::NewPassword, b"short"), None);
-        assert_eq!(refused(Wanted::NewPassword, b"").as_deref(), Some("nothing was typed"));
+        for wanted in [Wanted::NewPassword, Wanted::Password, Wanted::RecoveryPassword, Wanted::Pin, Wanted::Psid] {
+            assert_eq!(refused(wanted, b"").as_deref(), Some("nothing was typed"), "{wanted:?}");
+        }
+        // Keyfiles alone may open it, and whoever is asked has to know that.
+        let asked = |may_be_empty| Question { may_be_empty, ..Question::new(Wanted::Password, &subject) };
+        assert_eq!((asked(true).refuses(b""), asked(true).words()), (None, "Password of it (Enter for none)".into()));
+        assert_eq!(asked(false).words(), "Password of it");
         if cfg!(feature = "tpm") {
             let told = refused(Wanted::NewPin, b"123");
             assert!(told.is_some_and(|told| told.ends_with("and this one has 3")));
