@@ -75,6 +75,28 @@ fn every_example_in_the_help_is_a_command() {
     assert!(found > 60, "{found}");
 }
 
+/// On a terminal of 80 columns a line that is longer is broken in two, and each half run for itself where it is pasted.
+#[test]
+fn every_example_can_be_pasted_as_it_stands() {
+    let mut found = 0;
+    walk(&mut |path, verb| {
+        let examples = verb.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+        let shown = verb.render_long_help().to_string();
+        let mut goes_on = false;
+        for line in examples.lines().filter(|_| path != "keyway") {
+            assert!(!goes_on || line.starts_with("      "), "{path}: nothing follows the line before {line:?}");
+            goes_on = line.ends_with(" \\");
+            if line.starts_with("  ") {
+                found += 1;
+                let stands = shown.lines().any(|there| there == line && there.chars().count() <= 80);
+                assert!(stands, "{path}: too long for a line, end it with ` \\`: {line}");
+            }
+        }
+        assert!(!goes_on, "{path}: nothing follows its last line");
+    });
+    assert!(found > 150, "{found}");
+}
+
 #[test]
 fn every_verb_shows_two_examples() {
     for verb in with_help_of(|_| true).get_subcommands().filter(|v| !v.is_hide_set()) {
