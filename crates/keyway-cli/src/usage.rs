@@ -20,8 +20,9 @@ use std::path::Path;
 /// The words of the command line, `help VERB` as the option that says the same.
 pub(crate) fn words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = given.collect();
-    if words.get(1).is_some_and(|word| word == "help") {
-        words.remove(1);
+    let verb = words.len() - past_options(words.get(1..).unwrap_or_default()).len();
+    if words.get(verb).is_some_and(|word| word == "help") {
+        words.remove(verb);
         words.push("--help".into());
     }
     favourite(&words).unwrap_or(words)

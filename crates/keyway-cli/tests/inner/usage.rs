@@ -349,6 +349,11 @@ fn help_is_a_verb_as_elsewhere() {
     let of = |line: &str| words(line.split(' ').map(OsString::from));
     assert_eq!(of("keyway help"), of("keyway --help"));
     assert_eq!(of("keyway help lab run"), of("keyway lab run --help"));
+    // Options that every verb has may stand in front of this one as well, and are not taken for it.
+    assert_eq!(of("keyway --json help open"), of("keyway --json open --help"));
+    assert_eq!(of("keyway -q --progress none help"), of("keyway -q --progress none --help"));
+    assert_eq!(of("keyway --log help open v"), ["keyway", "--log", "help", "open", "v"]);
+    assert_eq!(of("keyway open help"), ["keyway", "open", "help"]);
 }
 
 #[test]
