@@ -54,13 +54,7 @@ fn main() -> ExitCode {
         done
     });
     progress::SEARCH.done();
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            out.failure(&failure);
-            ExitCode::from(failure.exit as u8)
-        }
-    }
+    ended(done, out)
 }
 
 /// A library that a medium brings to its knees may tell what it stumbled over, in that medium's words.
@@ -90,11 +84,14 @@ fn log(named: Option<PathBuf>, words: &[OsString]) -> Result<(), Failure> {
 
 /// Help and version go to standard output; wrong words are told with exit code 2.
 fn usage(error: &clap::Error, words: &[OsString]) -> ExitCode {
-    if !error.use_stderr() {
-        let _ = error.print();
-        return ExitCode::SUCCESS;
-    }
     let out = Output { json: words.iter().any(|word| word == "--json"), yes: false, verbose: false };
-    out.failure(&usage::failure(error, words));
-    ExitCode::from(Exit::Usage as u8)
+    let told = if error.use_stderr() { Err(usage::failure(error, words)) } else { output::print_help(error) };
+    ended(told, out)
+}
+
+/// The exit code, and why it is none of success.
+fn ended(done: Result<(), Failure>, out: Output) -> ExitCode {
+    let Err(failure) = done else { return ExitCode::SUCCESS };
+    out.failure(&failure);
+    ExitCode::from(failure.exit as u8)
 }

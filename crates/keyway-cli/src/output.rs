@@ -60,8 +60,8 @@ impl Output {
     /// Refuses to make a secret that is told once where nobody would read it; `once` says whether nothing else opens it.
     pub(crate) fn must_be_heard(self, once: Option<bool>) -> Result<(), Failure> {
         let Some(only) = once else { return Ok(()) };
-        let heard = keyway::must_be_heard(io::stdout(), only);
-        heard.map_err(|e| untold(not_written(e), words::said("untold before", &serde_json::Value::Null)))
+        let heard = raw_stdout().and_then(|to| keyway::must_be_heard(to, only).map_err(not_written));
+        heard.map_err(|failure| untold(failure, words::said("untold before", &serde_json::Value::Null)))
     }
 
     /// Words for people while the work goes on; nothing with `--json`.
@@ -245,16 +245,28 @@ fn document_text(document: &impl Serialize) -> String {
     shown::json(&text)
 }
 
-/// Not `std::io::stdout`: that one looks for line ends in what it is given.
+/// Not `std::io::stdout`: that one looks for line ends in what it is given, and takes it where nothing else does.
 pub(crate) fn raw_stdout() -> Result<File, Failure> {
     clear();
+    if !keyway_sys::has_output() {
+        let failure = not_written(io::Error::other("it is not open for writing"));
+        return Err(failure.hint(words::said("output closed", &serde_json::Value::Null)));
+    }
     io::stdout().as_fd().try_clone_to_owned().map(File::from).map_err(not_written)
 }
 
 /// Writes a text that ends with a line end. It tells what was done: a reader that went away undoes nothing.
 fn print(text: &str) -> Result<(), Failure> {
-    let gone = |failure: Failure| if failure.exit == Exit::ReaderGone { Ok(()) } else { Err(failure) };
-    print_line(text).or_else(gone)
+    print_line(text).or_else(unless_gone)
+}
+
+/// Writes help, in a terminal's colours.
+pub(crate) fn print_help(help: &clap::Error) -> Result<(), Failure> {
+    raw_stdout().and_then(|_| help.print().map_err(not_written)).or_else(unless_gone)
+}
+
+fn unless_gone(failure: Failure) -> Result<(), Failure> {
+    if failure.exit == Exit::ReaderGone { Ok(()) } else { Err(failure) }
 }
 
 fn print_line(text: &str) -> Result<(), Failure> {
@@ -274,9 +286,7 @@ fn untold(failure: Failure, hint: String) -> Failure {
 
 /// Writes bytes that were asked for, as they are.
 pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
-    clear();
-    let mut out = io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(not_written)
+    raw_stdout()?.write_all(bytes).map_err(not_written)
 }
 
 #[cfg(test)]

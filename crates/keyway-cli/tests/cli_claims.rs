@@ -229,6 +229,14 @@ const CLAIMS: &[(&str, &str)] = &[
     ("`-q` leaves out", "quiet_leaves_out_remarks_and_keeps_warnings"),
     ("`keyway help VERB` is", "help_is_asked_for_as_elsewhere"),
     ("What is for people goes to standard output", "quiet_leaves_out_remarks_and_keeps_warnings"),
+    (
+        "Where standard output is closed, full or can't",
+        "what_was_asked_for_is_not_swallowed_where_nothing_takes_it what_was_done_is_said_to_be_where_its_answer_can_not_be_written",
+    ),
+    (
+        "A reader that went away undoes nothing",
+        "what_is_cut_off_because_the_reader_went_away_ends_with_141_and_no_word",
+    ),
     ("**Progress** is a bar", "progress_is_told_as_it_was_asked_for a_bar_gives_way_to_what_is_said"),
     ("Before one that takes long", "a_long_search_for_the_key_is_announced_and_ctrl_c_ends_it"),
     ("`--progress none` leaves it out", "progress_is_told_as_it_was_asked_for"),

@@ -87,6 +87,34 @@ fn what_was_done_is_said_to_be_where_its_answer_can_not_be_written() {
     cli.ends(0, "info @v --password-file @pw");
 }
 
+/// Bytes, a secret, a table and help: whoever asked has none of it, and must not think so.
+#[test]
+fn what_was_asked_for_is_not_swallowed_where_nothing_takes_it() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    let pw = "--password-file @pw";
+    cli.ends(0, &format!("{NEW} --quick {pw}"));
+    for words in [
+        &*format!("cat @lost --length 4K {pw}"),
+        &*format!("protector recovery @lost {pw}"),
+        &*format!("info @lost {pw} --json"),
+        "help cat",
+        "--version",
+    ] {
+        // Closed; full; open for reading alone.
+        for output in [">&-", ">/dev/full", "1</dev/null"] {
+            let (code, said) = to(&cli, words, output);
+            assert_eq!(code, Some(1), "{words} {output}: {said}");
+            assert!(said.contains("could not write to standard output: "), "{words} {output}: {said}");
+        }
+        // Thrown away on purpose, as a shell has it, and as Python's DEVNULL is.
+        for output in [">/dev/null", "1<>/dev/null"] {
+            let (code, said) = to(&cli, words, output);
+            assert_eq!(code, Some(0), "{words} {output}: {said}");
+        }
+    }
+}
+
 #[test]
 fn what_became_of_a_file_system_tells_its_recovery_password_later() {
     let cli = Cli::new();

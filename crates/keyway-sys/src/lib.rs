@@ -48,7 +48,9 @@ pub use mounts::{Mount, MountTable, Use, claim_device, mounted_over, mounts, use
 pub use nvme::{NVME_IDENTIFY_BYTES, nvme_identify, nvme_security_receive, nvme_security_send};
 pub use opal::{OpalLock, OpalRange, OpalStatus, opal_lock_unlock, opal_save, opal_status};
 pub use partition::{Partition, partition_of};
-pub use process::{bytes_fetched, close_on_exec_from, harden_process, inherited, thread_sleeps};
+pub use process::{
+    bytes_fetched, close_on_exec_from, harden_process, has_output, inherited, is_confined_root, thread_sleeps,
+};
 pub use sg::{ScsiData, ScsiDone, scsi_command};
 pub use ublk::{
     NewUblk, UBLK_CONTROL, UblkControl, UblkDevice, UblkEvent, UblkOperation, UblkParameters, UblkQueue,

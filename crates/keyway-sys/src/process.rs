@@ -1,16 +1,47 @@
 //! What a process that holds keys gives up, and what it does not inherit.
 
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
+use rustix::process::{DumpableBehavior, Resource, Rlimit, geteuid, set_dumpable_behavior, setrlimit};
+use rustix::thread::{CapabilitySet, capabilities};
 use std::fs::File;
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Makes this process write no core dump and be unreadable to other processes of the same user.
 pub fn harden_process() -> io::Result<()> {
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     Ok(())
+}
+
+/// Whether this program was started with a standard output that can be written to.
+static HAS_OUTPUT: AtomicBool = AtomicBool::new(true);
+
+/// Has that looked at before `main`: by then the standard library has put /dev/null where nothing was open, which others do on
+/// purpose, and its own standard output takes what the system refuses there.
+// SAFETY: the section holds functions that take nothing, which the loader calls once each while there is only one thread; this
+// one needs nothing of what the standard library sets up after that.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEFORE_MAIN: extern "C" fn() = look_at_output;
+
+extern "C" fn look_at_output() {
+    // SAFETY: the call takes two numbers and changes nothing; where nothing is open by the first one, it says so.
+    let flags = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFL) };
+    let is_writable = flags >= 0 && flags & libc::O_ACCMODE != libc::O_RDONLY;
+    HAS_OUTPUT.store(is_writable, Ordering::Relaxed);
+}
+
+/// Whether this program was started with a standard output that can be written to.
+pub fn has_output() -> bool {
+    HAS_OUTPUT.load(Ordering::Relaxed)
+}
+
+/// Whether this is root as a container has it: what only CAP_SYS_ADMIN may, such as mounting, it may not.
+pub fn is_confined_root() -> bool {
+    let may = || capabilities(None).is_ok_and(|own| own.effective.contains(CapabilitySet::SYS_ADMIN));
+    geteuid().is_root() && !may()
 }
 
 /// How often the calling thread has gone to sleep of its own accord since it was started.
