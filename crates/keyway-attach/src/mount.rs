@@ -202,6 +202,9 @@ fn by_program(device: &Path, wanted: &MountPlan, name: &str, read_only: bool) ->
     Err(io::Error::other(said.lines().next().unwrap_or_default().trim()))
 }
 
+/// What is said of root where that may not do what root does.
+pub(crate) const NO_RIGHTS: &str = "this root lacks CAP_SYS_ADMIN, as in a container";
+
 /// Whether this machine mounts file systems of that type: its kernel has it, or a module, or mount(8) a helper.
 pub fn can_mount(filesystem: &str) -> bool {
     let found = known_drivers();

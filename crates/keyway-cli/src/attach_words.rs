@@ -2,7 +2,7 @@
 
 use keyway::session::in_words::{lacking, worth_telling};
 use keyway::session::{AttachBy, Reason};
-use keyway::told::said_in;
+use keyway::told::{facts, said_in};
 use serde_json::{Value, json};
 
 /// The ways to attach as words.
@@ -27,14 +27,15 @@ pub(crate) const WAYS: [(&str, AttachBy, &str); 7] = [
 /// What speaks for a way, by its name, and why `doctor` says that `open` would take it; and what speaks against others.
 const MERITS: &str = include_str!("../words/ways.txt");
 
-pub(crate) fn because(way: &str) -> String {
-    said_in(MERITS, &format!("doctor {way}"), &Value::Null)
+pub(crate) fn because(way: &str, root: bool) -> String {
+    said_in(MERITS, &format!("doctor {way}"), &json!({ "root": root }))
 }
 
 /// Why a volume is attached as it is, a sentence for each reason that is worth one.
 pub(crate) fn reasons(reasons: &[Reason]) -> Vec<String> {
-    let words =
-        worth_telling(reasons).into_iter().map(|(word, reason)| said_in(MERITS, word, &json!(reason)));
+    let root = json!({ "root": rustix::process::geteuid().is_root() });
+    let told = worth_telling(reasons).into_iter();
+    let words = told.map(|(word, reason)| said_in(MERITS, word, &facts(reason, root.clone())));
     words.filter(|words| !words.is_empty()).collect()
 }
 

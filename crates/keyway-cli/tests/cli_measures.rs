@@ -7,7 +7,7 @@ mod cli_support;
 use cli_support::Cli;
 use keyway_testkit::{copy_program, is_root, require_root, require_tool};
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
@@ -131,6 +131,46 @@ fn doctor_says_what_it_would_choose() {
     assert!(said["kernels"].as_array().is_some_and(|kernels| kernels.contains(&said["kernel"])));
     assert!(said["fuse"]["usable"].is_boolean() && said["because"].is_string());
     assert_eq!(said["root"], is_root());
+}
+
+/// Root of a container, whose devices open and whose mounts are refused.
+#[test]
+fn what_root_without_its_capabilities_can_not_do_is_told_and_not_tried() {
+    if !is_root() {
+        return;
+    }
+    let Some(setpriv) = require_tool("setpriv") else { return };
+    let cli = Cli::new();
+    cli.volume("v");
+    let run = |words: &str| {
+        let mut confined = Command::new(&setpriv);
+        confined.args(["--bounding-set=-sys_admin", "--inh-caps=-sys_admin"]);
+        confined.arg(env!("CARGO_BIN_EXE_keyway")).args(cli.words(words));
+        confined.env("KEYWAY_RUNTIME_DIR", cli.keyway.runtime_folder().join("sessions"));
+        let done = confined.output().expect("setpriv starts");
+        let said: Value =
+            serde_json::from_slice(&done.stdout).unwrap_or_else(|e| panic!("{words}: {e}: {done:?}"));
+        (done, said)
+    };
+    let (_, said) = run("doctor --json");
+    assert_eq!((&said["root"], &said["confined"]), (&json!(true), &json!(true)), "{said}");
+    for way in ["fuse", "dm_crypt", "ublk"] {
+        let why = said[way]["reason"].as_str().unwrap_or_default();
+        assert!(why.contains("CAP_SYS_ADMIN"), "{way}: {said}");
+        assert_eq!(said[way]["usable"], false, "{said}");
+    }
+    assert_eq!((&said["attachment"], &said["attachment_with_folder"]), (&json!("nbd"), &json!("")), "{said}");
+    // It opens as `doctor` says.
+    let with = "--password-file @pw --pim 1 --hash sha512 --json";
+    let (opened, said) = run(&format!("open @v {with}"));
+    let warned = String::from_utf8_lossy(&opened.stderr).into_owned();
+    assert!(opened.status.success() && said["attachment"] == "nbd", "{said} {warned}");
+    assert!(warned.contains("CAP_SYS_ADMIN"), "{warned}");
+    cli.ends(0, "close @v");
+    std::fs::create_dir(cli.path("folder")).expect("a folder");
+    let (_, said) = run(&format!("open @v @folder {with}"));
+    assert!(said["error"]["hint"].as_str().is_some_and(|hint| hint.contains("SYS_ADMIN")), "{said}");
+    assert_eq!(cli.json(0, "doctor")["confined"], false);
 }
 
 fn check_tour(said: &Value) {

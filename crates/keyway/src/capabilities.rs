@@ -22,6 +22,8 @@ const ARGON2ID_BYTES: u64 = 416 << 20;
 pub struct Capabilities {
     /// The user is root.
     pub root: bool,
+    /// It is root that lacks CAP_SYS_ADMIN, as in a container.
+    pub confined: bool,
     /// What the processor calls itself.
     pub processor: String,
     /// Its features that ciphers and key derivations use.
@@ -134,6 +136,7 @@ impl Capabilities {
         filesystems.retain(|filesystem| filesystem.find_program().is_some());
         Self {
             root: rustix::process::geteuid().is_root(),
+            confined: keyway_sys::is_confined_root(),
             processor,
             cpu_features,
             cores: std::thread::available_parallelism().map_or(1, usize::from),

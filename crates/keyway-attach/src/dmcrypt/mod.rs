@@ -12,6 +12,7 @@ mod table;
 
 pub use crate::{DmCryptError, Unmappable};
 
+use crate::mount::NO_RIGHTS;
 use crate::retry::retry;
 use crate::{AttachError, User};
 use keyway_engine::{Access, HandOver};
@@ -52,10 +53,15 @@ fn open() -> Result<DeviceMapper, DmCryptError> {
                 "{} is missing: the kernel has no device-mapper, or has not loaded it (modprobe dm-crypt)",
                 keyway_sys::DM_CONTROL
             ),
-            io::ErrorKind::PermissionDenied => "only root may make mappings".to_owned(),
+            io::ErrorKind::PermissionDenied => refused(),
             _ => format!("{}: {e}", keyway_sys::DM_CONTROL),
         })
     })
+}
+
+fn refused() -> String {
+    let why = if keyway_sys::is_confined_root() { NO_RIGHTS } else { "only root may make mappings" };
+    why.to_owned()
 }
 
 fn crypt_version(mapper: &DeviceMapper) -> Result<[u32; 3], DmCryptError> {
@@ -64,7 +70,7 @@ fn crypt_version(mapper: &DeviceMapper) -> Result<[u32; 3], DmCryptError> {
         Ok(version) if version >= WITH_KEYRING => Ok(version),
         Ok([a, b, c]) => missing(format!("dm-crypt {a}.{b}.{c} takes no keys from the keyring")),
         Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
-            missing("only root may make mappings".to_owned())
+            missing(refused())
         }
         Err(e) => missing(format!("the kernel has no dm-crypt, or could not load it: {e}")),
     }

@@ -2,9 +2,10 @@
 
 use super::plan::{Attachment, NbdAddress};
 use super::reason::{Need, Reason};
+use crate::mount::NO_RIGHTS;
 use crate::{DmCryptError, UblkError, dmcrypt, mountd, ublk};
 use keyway_error::explain;
-use keyway_sys::sandbox::may_administer;
+use keyway_sys::is_confined_root;
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io;
@@ -137,8 +138,11 @@ pub enum LackReason {
 impl fmt::Display for Lack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.reason {
-            LackReason::NotRoot => f.write_str("only root may make one"),
-            LackReason::NoRights => f.write_str("root has no CAP_SYS_ADMIN here, as in most containers"),
+            LackReason::NotRoot if self.need == Need::LoopDevice => {
+                f.write_str("only root may make loop devices")
+            }
+            LackReason::NotRoot => f.write_str("only root may do that"),
+            LackReason::NoRights => f.write_str(NO_RIGHTS),
             LackReason::NotYours(path, Some(group)) => {
                 write!(f, "only root and the group {group} may open {}", path.display())
             }
@@ -159,6 +163,8 @@ explain! { Lack {
     Self { reason: LackReason::NotYours(path, None), .. } => [NotPermitted Machine, LetUsersOpen { device: path.display().to_string() }],
     Self { reason: LackReason::NoRights, .. } => [NotPermitted Machine, GiveCapability],
     Self { reason: LackReason::NotRoot, .. } => [NotPermitted Machine],
+    Self { need: Need::Fuse, reason: LackReason::Device(..) } => [Missing Machine, LoadFuse],
+    Self { need: Need::LoopDevice, reason: LackReason::Device(..) } => [Missing Machine, LoadLoop],
     Self { reason: LackReason::Device(..) | LackReason::NoHelper(_) | LackReason::Kernel(_), .. } => [Missing Machine],
     Self { reason: LackReason::Wish, .. } => [Usage Request],
 } }
@@ -169,6 +175,10 @@ impl Need {
         let root = rustix::process::geteuid().is_root();
         let unless = |met: bool, reason| if met { Ok(()) } else { Err(reason) };
         let met = match self {
+            // Their devices open, and their work is refused.
+            Self::DmCrypt | Self::Ublk | Self::OutlivesServer | Self::Fuse if is_confined_root() => {
+                Err(LackReason::NoRights)
+            }
             Self::DmCrypt => dmcrypt::available().map_err(|e| match e {
                 DmCryptError::Missing(why) => LackReason::Kernel(why),
                 other => LackReason::Kernel(other.to_string()),
@@ -181,14 +191,11 @@ impl Need {
             Self::Fuse => can_open("/dev/fuse").and_then(|()| {
                 let helper =
                     || ["fusermount3", "fusermount"].into_iter().any(|name| find_program(name).is_some());
-                match root {
-                    true => unless(may_administer(), LackReason::NoRights),
-                    false => unless(helper(), LackReason::NoFusermount),
-                }
+                unless(root || helper(), LackReason::NoFusermount)
             }),
             Self::LoopDevice => unless(root, LackReason::NotRoot)
                 .and_then(|()| can_open("/dev/loop-control"))
-                .and_then(|()| unless(may_administer(), LackReason::NoRights)),
+                .and_then(|()| unless(!is_confined_root(), LackReason::NoRights)),
             Self::Mountd if root => Err(LackReason::NoHelper("root needs no help".to_owned())),
             Self::Mountd => mountd::available().map_err(LackReason::NoHelper),
             Self::NothingProtected => unless(!wish.protect_hidden, LackReason::Wish),

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
     let (here, encrypted) = (Capabilities::look(), encrypted::on_this_machine());
     let costs = drive_cost::known_here(encrypted.iter().map(|one| one.device.as_path()));
-    let document = Document { because: because(here.attachment), here, encrypted, costs };
+    let document = Document { because: because(here.attachment, here.root), here, encrypted, costs };
     let words = || {
         let Document { here, because, encrypted, costs } = &document;
         let (rows, way) = (pairs(&here.rows(sentences)), here.attachment);

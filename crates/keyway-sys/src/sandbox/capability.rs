@@ -11,11 +11,6 @@ const KEPT: CapabilitySet = CapabilitySet::IPC_LOCK.union(CapabilitySet::SYS_RES
 /// What stays as well where files are read: root is asked to copy what lies in a user's own folder. Landlock knows which.
 const READS: CapabilitySet = CapabilitySet::DAC_READ_SEARCH;
 
-/// Whether this thread may mount file systems and set up devices: root may, but in most containers.
-pub fn may_administer() -> bool {
-    capabilities(None).is_ok_and(|has| has.effective.contains(CapabilitySet::SYS_ADMIN))
-}
-
 /// This thread has no other capability any more.
 pub(super) fn drop_all(role: Role) -> io::Result<()> {
     let kept = if role == Role::CopyIn { KEPT | READS } else { KEPT };

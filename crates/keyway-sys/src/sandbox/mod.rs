@@ -12,7 +12,6 @@ mod landlock;
 mod owner;
 mod seccomp;
 
-pub use capability::may_administer;
 
 use crate::{io_memory, machine};
 use std::io;

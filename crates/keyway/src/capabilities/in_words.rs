@@ -20,8 +20,13 @@ impl Capabilities {
         let missing: Vec<_> = missing.map(|f| format!("{} (package {})", f.name(), f.package())).collect();
         let locked = d.memlock_bytes.map_or_else(|| "no limit".to_owned(), |n| format!("up to {}", bytes(n)));
         let udev = "yes, where udev hands the devices over; without root they end with their server";
+        let user = match (d.confined, d.root) {
+            (true, _) => "root without CAP_SYS_ADMIN, as in a container: it may mount nothing",
+            (_, true) => "root",
+            _ => "not root",
+        };
         let mut rows = vec![
-            ("user", if d.root { "root" } else { "not root" }.to_owned()),
+            ("user", user.to_owned()),
             ("processor", format!("{}, {} core(s)", d.processor, d.cores)),
             ("features", or_none(d.cpu_features.join(" "))),
             (

@@ -208,6 +208,7 @@ fn for_a_tool(lack: &Lack) -> Advice {
     match lack.reason {
         LackReason::NoFusermount => Advice::InstallPackage { package: "fuse3".to_owned() },
         LackReason::Device(..) => Advice::LoadFileSystem { filesystem: "fuse".to_owned() },
+        LackReason::NoRights => Advice::GiveCapability,
         _ => Advice::BecomeRoot,
     }
 }

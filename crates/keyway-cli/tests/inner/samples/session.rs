@@ -107,6 +107,8 @@ pub(super) fn serving() -> Vec<Failure> {
         lacks(Purpose::File, Need::Fuse, LackReason::NotRoot),
         lacks(Purpose::Mount, Need::LoopDevice, LackReason::NoRights),
         lacks(Purpose::Mount, Need::LoopDevice, LackReason::Device(Path::new("/dev/loop-control"), io(2))),
+        lacks(Purpose::File, Need::Fuse, LackReason::NoRights),
+        lacks(Purpose::Tool, Need::Fuse, LackReason::NoRights),
         lacks(Purpose::File, Need::Fuse, LackReason::NoFusermount),
         lacks(Purpose::Tool, Need::Fuse, LackReason::NoFusermount),
         lacks(Purpose::Tool, Need::Fuse, LackReason::Kernel("Operation not permitted".to_owned())),
