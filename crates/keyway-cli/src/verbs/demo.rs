@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// Take the tour: make volumes, open, write, verify, measure, clean up
 ///
-/// Everything happens in a temporary folder.
+/// Everything happens in a temporary folder; what stays is the page with the measurements.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Where the page with the measurements goes [default: report.html, or the next free name]
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let stop = crate::progress::stop_on_signals()?;
     let tour = Tour::begin(&session_words::start, &stop)?;
     let folder = tour.folder().display();
-    out.say(&format!("A tour of Keyway. Everything happens in {folder} and is removed at the end.\n\n"))?;
+    out.say(&format!("A tour of Keyway, in {folder}, which is removed at the end. A report stays.\n\n"))?;
     for step in TourStep::ALL {
         match step.lack() {
             Some(lack) => {
@@ -88,7 +88,9 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         let skipped = document.skipped.iter().map(|s| format!("Skipped: {}, because {}.\n", s.what, s.why));
         let skipped: String = skipped.collect();
         let next = "Next: `keyway create --help`, `keyway open --help`, `keyway doctor`.";
-        format!("Done in {seconds:.0} s, and everything is cleaned up.\n{skipped}{next}")
+        let stays = document.report.as_deref().map(|page| format!(", but the report {}", shown(page)));
+        let stays = stays.unwrap_or_default();
+        format!("Done in {seconds:.0} s, and everything is cleaned up{stays}.\n{skipped}{next}")
     })
 }
 
