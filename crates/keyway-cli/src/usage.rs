@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgMatches, Command, CommandFactory, Error};
 use keyway::favourites;
 use keyway::shown::line;
-use keyway::spelled::{bare, first_paragraph, is_near, path_in, trimmed, typed_again};
+use keyway::spelled::{bare, first_paragraph, is_near, path_in, put_again, trimmed, typed_again};
 use keyway::told::{naming, qualified};
 use keyway_attach::path_text::value as in_json;
 use keyway_error::Advice;
@@ -210,10 +210,10 @@ pub(crate) fn named(mut failure: Failure, words: &[OsString]) -> Failure {
 /// Advice whose commands name the volume or device that this command line names.
 fn filled(advice: &str, words: &[OsString]) -> String {
     let (partition, given) = (given_as("partition", words), parsed(words).map(|(_, given)| given));
-    let options =
-        typed_again(&|id| Some(given.as_ref()?.try_get_raw(id).ok()??.map(OsString::from).collect()));
-    volume_of(words)
-        .map_or_else(|| advice.to_owned(), |it| naming(advice, &it, partition.as_deref(), &options))
+    let typed = |id: &str| Some(given.as_ref()?.try_get_raw(id).ok()??.map(OsString::from).collect());
+    let Some(volume) = volume_of(words) else { return advice.to_owned() };
+    naming(advice, &volume, partition.as_deref(), &typed_again(&typed))
+        .replace("FILE...", &put_again(&typed))
 }
 
 /// The volume or device that this command line names; what `create` makes is one where it is there already.

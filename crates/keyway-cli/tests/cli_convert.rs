@@ -277,7 +277,7 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
     cli.ends(0, &format!("resume @d {SECRET}"));
     cli.refused(
         "usage",
-        "begin one with `keyway encrypt` or `keyway decrypt`",
+        "begin one with `keyway encrypt ",
         &format!("resume @d {SECRET}"),
     );
     image.decrypted("d", SECRET, "plain");
@@ -400,10 +400,10 @@ fn what_is_not_built_or_can_not_be_is_refused() {
             &format!("encrypt @d {SECRET} --used-space-only --free-space {free} --online --yes"),
         );
     }
-    cli.refused("usage", "`keyway status` tells what it is", "pause @d");
+    cli.refused("usage", "/d` tells what it is", "pause @d");
     cli.refused(
         "usage",
-        "begin one with `keyway encrypt` or `keyway decrypt`",
+        "begin one with `keyway encrypt ",
         &format!("resume @d {SECRET}"),
     );
     cli.fails(
@@ -416,7 +416,7 @@ fn what_is_not_built_or_can_not_be_is_refused() {
     cli.fails(
         4,
         "not-a-volume",
-        "for an empty device use `keyway create`; for new keys of a volume add",
+        "/noise`; for new keys of a volume add",
         &format!("encrypt @noise {SECRET} --yes"),
     );
     assert_eq!(sha256_of_file(&cli.path("d")), before, "something was changed");

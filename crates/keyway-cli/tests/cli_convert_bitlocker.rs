@@ -121,7 +121,7 @@ fn every_file_system_becomes_a_volume_and_itself_again() {
         check(checker, &cli.path("d"));
         cli.refused(
             "usage",
-            "begin one with `keyway encrypt` or `keyway decrypt`",
+            "begin one with `keyway encrypt ",
             &format!("resume @d {SECRET}"),
         );
     }
@@ -263,7 +263,7 @@ fn a_paused_volume_is_used_and_goes_on() {
         cli.ends(0, &format!("resume @d {SECRET}"));
         cli.refused(
             "usage",
-            "begin one with `keyway encrypt` or `keyway decrypt`",
+            "begin one with `keyway encrypt ",
             &format!("resume @d {SECRET}"),
         );
     }
@@ -332,7 +332,7 @@ fn a_volume_gets_another_method_and_keeps_what_opens_it() {
     assert!(!cli.path("d.keyway-journal").exists());
     cli.refused(
         "usage",
-        "begin one with `keyway encrypt` or `keyway decrypt`",
+        "begin one with `keyway encrypt ",
         &format!("resume @d {SECRET}"),
     );
     let info = cli.json(0, "info @d");
@@ -577,7 +577,7 @@ fn what_can_not_be_is_refused_before_anything_changes() {
             "add --recovery-file FILE, or --no-recovery-password",
             format!("encrypt @d --format bitlocker {SECRET} --yes --online --used-space-only"),
         ),
-        (2, "usage", "begin one with `keyway encrypt`", format!("resume @d {SECRET}")),
+        (2, "usage", "begin one with `keyway encrypt ", format!("resume @d {SECRET}")),
     ] {
         cli.fails(code, kind, says, &words);
     }

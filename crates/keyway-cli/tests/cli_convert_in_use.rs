@@ -174,7 +174,7 @@ fn files_put_into_free_space_while_used_space_is_converted_stay() {
         }
         cli.refused(
             "usage",
-            "begin one with `keyway encrypt` or `keyway decrypt`",
+            "begin one with `keyway encrypt ",
             &format!("resume @d {SECRET}"),
         );
         assert!(allocated(&cli.path("d")) < 210 << 20, "{} bytes on the disk", allocated(&cli.path("d")));

@@ -560,7 +560,7 @@ fn where_nothing_writes_to_it_the_package_or_root_is_named() {
         let Some(said) = as_user(&cli, &["fuse2fs", "ntfs-3g"], script) else { return };
         let told = format!("nothing here writes to {shown} without root");
         assert!(said.contains(&told) && said.contains(helps), "{said}");
-        assert!(said.contains("sudo keyway put volume FILE... --hash sha512 --password-file"), "{said}");
+        assert!(said.contains("sudo keyway put volume pw --hash sha512 --password-file"), "{said}");
     }
     // What is there can't be used: FUSE lacks what mounts it for a user.
     let cli = Cli::new();

@@ -265,7 +265,7 @@ fn a_bitlocker_volume_gets_larger_and_smaller_with_ext4() {
     let status = cli.json(0, "status @v");
     assert_eq!(status["conversion_status"], "Fully Encrypted", "{status}");
     assert!(status["resume_with"].is_null(), "{status}");
-    cli.refused("usage", "begin one with `keyway encrypt`", &format!("resume @v {PW}"));
+    cli.refused("usage", "begin one with `keyway encrypt ", &format!("resume @v {PW}"));
     let done = cli.json(0, &format!("resize @v --size 90M --yes {PW}"));
     assert_eq!(done["data_bytes"], 90 << 20, "{done}");
     whole_for_others(&cli, "e2fsck", &["-f", "-n"], 90 << 20);

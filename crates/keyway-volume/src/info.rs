@@ -48,7 +48,7 @@ pub enum Warning {
     /// The header itself is damaged, or its password differs.
     #[error(
         "the volume opened by its {0} only: its main header is damaged, or has another password; \
-         `keyway header restore` repairs it"
+         `keyway header restore VOLUME` repairs it"
     )]
     BackupHeader(HeaderLocation),
     /// Made by TrueCrypt.
@@ -59,7 +59,7 @@ pub enum Warning {
     TrueCrypt,
     /// A hash that new volumes don't use.
     #[error(
-        "the header key is derived with {0}, which new volumes no longer use; `keyway protector change` replaces it"
+        "the header key is derived with {0}, which new volumes no longer use; `keyway protector change VOLUME` replaces it"
     )]
     OldHash(HashName),
     /// A primary XTS key equals its tweak key.

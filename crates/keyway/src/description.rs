@@ -1,11 +1,14 @@
 //! All that is known of a volume, as a document: what its header says, and what lies in it.
 
 use crate::detect::What;
+use crate::told::naming;
 use crate::under_way::at_rest;
 use crate::volume::Volume;
 use keyway_fs::Superblock;
 use keyway_volume::Format;
+use keyway_volume::bitlocker::Warning;
 use serde_json::{Value, json};
+use std::path::Path;
 
 impl Volume {
     /// What its header says (`format`, `cipher`, `data_bytes` and so on), the file system inside
@@ -21,9 +24,11 @@ const HAS_METADATA: &str = "a BitLocker volume's metadata lies in it: if it is o
 
 impl What {
     /// What can be said without a secret; null of what is half converted, which has a description of its own.
-    pub fn describe(&self) -> Value {
+    pub fn describe(&self, path: &Path) -> Value {
         match self {
-            Self::BitLocker(seen) => with(rested(json!(seen.info)), [("warnings", json!(self.warnings()))]),
+            Self::BitLocker(seen) => {
+                with(rested(json!(seen.info)), [("warnings", json!(self.warnings(path)))])
+            }
             Self::Noise(seen) => with(
                 json!(seen),
                 [
@@ -36,14 +41,19 @@ impl What {
         }
     }
 
-    /// What its owner should know.
-    pub fn warnings(&self) -> Vec<String> {
+    /// What its owner should know; the commands that mend it name the volume.
+    pub fn warnings(&self, path: &Path) -> Vec<String> {
         match self {
-            Self::BitLocker(seen) => seen.warnings.iter().map(ToString::to_string).collect(),
+            Self::BitLocker(seen) => named(&seen.warnings, path),
             Self::Noise(seen) if seen.has_metadata => vec![HAS_METADATA.to_owned()],
             _ => Vec::new(),
         }
     }
+}
+
+/// What its owner should know, about the volume at this path.
+pub(crate) fn named(warnings: &[Warning], path: &Path) -> Vec<String> {
+    warnings.iter().map(|warning| naming(&warning.to_string(), path.as_os_str(), None, "")).collect()
 }
 
 /// The words for a volume that nobody works on: one that is converted just now is told of otherwise.

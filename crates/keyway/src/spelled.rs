@@ -204,6 +204,18 @@ pub fn typed_again(typed: &dyn Fn(&str) -> Option<Vec<OsString>>) -> String {
     said
 }
 
+/// What a command line that failed was to put into a volume, and how.
+pub fn put_again(typed: &dyn Fn(&str) -> Option<Vec<OsString>>) -> String {
+    let words = |id: &str| typed(id).unwrap_or_default();
+    let mut said: Vec<String> = words("files").iter().map(|file| for_shell(file)).collect();
+    said.extend(words("to").iter().map(|folder| format!("--to {}", for_shell(folder))));
+    for option in ["force", "skip_existing", "skip_unfit"] {
+        let is_set = words(option).iter().any(|word| word == "true");
+        said.extend(is_set.then(|| format!("--{}", option.replace('_', "-"))));
+    }
+    said.join(" ")
+}
+
 /// What is typed to open a BitLocker volume, where no password does.
 pub fn bitlocker_options(has_password: bool, startup_key: Option<&Path>) -> String {
     match startup_key {

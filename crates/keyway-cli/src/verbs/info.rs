@@ -57,8 +57,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
 fn outside(volume: &LockedVolume<'_>, out: Output) -> Result<(), Failure> {
     let path = &*volume.path;
     let what = detect(path, &volume.arguments, volume.progress)?;
-    what.warnings().iter().for_each(|warning| out.warn(warning));
-    let document = what.describe();
+    what.warnings(path).iter().for_each(|warning| out.warn(warning));
+    let document = what.describe(path);
     match what {
         What::BitLocker(_) => out.result(&document, || words(path, &document)),
         // The other formats show nothing but noise, and that is worth telling.

@@ -4,7 +4,7 @@
 use super::{ADVICE, CAUSES, TOLD};
 use crate::args::{Cli, with_help_of};
 use clap::Command;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use keyway::told::wrapped;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -217,6 +217,44 @@ fn every_command_that_a_sentence_names_is_one() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(found > 400, "{found} commands were found");
+}
+
+/// Steps that speak of a verb as such, or of a volume whose name only the reader knows.
+const OF_VERBS: &[&str] = &[
+    "load-fuse",
+    "join-group",
+    "let-users-open",
+    "install-fuse",
+    "leave-container",
+    "restore-from-this",
+    "name-header-backup",
+    "name-metadata-backup",
+    "open-container[container=bitlocker-backup]",
+    "open-by-verb",
+    "root-or-file",
+    "root-or-device",
+    "ask-doctor-or-nbd",
+    "other-way-or-no-mount",
+];
+
+/// What is advised names the volume or drive that the command line named: it can be copied as it stands.
+#[test]
+fn a_command_that_is_advised_says_what_it_is_for() {
+    let lacks = |command: &str| {
+        let words: Vec<&str> = command.trim_start_matches("sudo ").split_whitespace().collect();
+        let missing = Cli::of(&words).err().map(|error| error.get(ContextKind::InvalidArg).cloned());
+        match missing.flatten() {
+            Some(ContextValue::Strings(names)) => {
+                names.iter().any(|name| ["<VOLUME>", "<DEVICE>"].contains(&&**name))
+            }
+            _ => false,
+        }
+    };
+    assert!(lacks("sudo keyway header repair --yes") && !lacks("keyway header repair VOLUME"));
+    let all = entries(ADVICE).flat_map(|(word, said)| commands(said).into_iter().map(move |one| (word, one)));
+    let wrong: Vec<_> =
+        all.filter(|(word, command)| lacks(command) && !OF_VERBS.contains(word)).collect();
+    assert!(wrong.is_empty(), "write VOLUME or DEVICE, which is filled in: {wrong:#?}");
 }
 
 #[test]

@@ -314,6 +314,10 @@ fn a_command_in_advice_names_the_volume_that_was_named() {
     let mounts = filled(&sentence(&Advice::MountVolume), &words);
     let with = "sudo keyway open 'my stick.img' FOLDER --format veracrypt --pim 3 --keyfile 'a key' (and";
     assert!(mounts.contains(with), "{mounts}");
+    let put = ["keyway", "put", "v", "a b", "c", "--to", "/d e", "--force", "--pim", "3"].map(OsString::from);
+    let again = filled(&sentence(&Advice::PutAsRoot { package: None }), &put);
+    let told = "do the same as root: sudo keyway put v 'a b' c --to '/d e' --force --pim 3";
+    assert_eq!(again, told);
     let words: Vec<OsString> = ["keyway", "create", "v"].map(OsString::from).to_vec();
     assert_eq!(filled(advice, &words), advice, "what is made is no volume yet");
 }

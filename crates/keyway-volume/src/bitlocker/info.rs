@@ -128,7 +128,7 @@ pub enum Warning {
     OlderCopy(usize),
     /// The boot sector is not what it must be.
     #[error(
-        "the first sector is damaged, and other programs may not know the volume by it: `keyway header repair` mends it"
+        "the first sector is damaged, and other programs may not know the volume by it: `keyway header repair VOLUME` mends it"
     )]
     BootSector,
     /// The boot sector is not there any more; the metadata was looked for.
@@ -147,7 +147,7 @@ pub enum Warning {
     },
     /// What it lies on is larger than it: it was copied there, or what it lies on was made larger.
     #[error(
-        "the volume has {}, and what it lies on {}: nothing of it is in the rest, which lies open; `keyway resize` makes the volume as large",
+        "the volume has {}, and what it lies on {}: nothing of it is in the rest, which lies open; `keyway resize VOLUME` makes the volume as large",
         words(*volume),
         words(*present)
     )]

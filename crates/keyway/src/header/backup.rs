@@ -1,6 +1,7 @@
 //! A backup of a header in a new file.
 
 use super::family::family;
+use crate::description::named;
 use crate::detect::must_be_noise;
 use crate::error::{Error, Misuse};
 use crate::key_file::must_take_files;
@@ -110,7 +111,7 @@ impl BackupPlan<'_> {
         let volume = self.locked;
         let store = volume.to_look()?;
         let seen = bitlocker::look(&store).map_err(|e| volume.said(e))?;
-        let warnings = seen.warnings.iter().map(ToString::to_string).collect();
+        let warnings = named(&seen.warnings, &volume.path);
         let written = HeaderBackup::take(&store, &seen.metadata).and_then(|backup| backup.write(&self.file));
         Ok((written.map_err(|e| volume.said(e))?, false, warnings))
     }

@@ -1,13 +1,13 @@
 //! The protectors of a BitLocker volume.
 
 use super::name::ProtectorName;
+use crate::description::named;
 use crate::detect::{look_at_bitlocker, must_be_noise};
 use crate::disk::Part;
 use crate::error::{Error, Misuse};
 use crate::key_file::{NewKeyFile, must_be_new};
 use crate::locked::LockedVolume;
 use crate::searching::Searched;
-use crate::told::naming;
 use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_engine::Access;
@@ -118,8 +118,7 @@ impl<'a> Protectors<'a> {
             let opened = bitlocker::unlock(&searched, &request).map_err(Error::from);
             searched.unless_stopped(opened).map_err(|e| volume.said(e))?
         };
-        let named = |warning: String| naming(&warning, volume.path.as_os_str(), None, "");
-        let warnings = opened.warnings.iter().map(ToString::to_string).map(named).collect();
+        let warnings = named(&opened.warnings, &volume.path);
         Ok(Self { volume, store, keys: opened.opened, warnings })
     }
 

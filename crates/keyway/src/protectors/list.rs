@@ -1,6 +1,7 @@
 //! What opens a volume, as far as it can be seen.
 
 use super::veracrypt::SecretProtector;
+use crate::description::named;
 use crate::error::Error;
 use crate::locked::LockedVolume;
 use crate::searching::Searched;
@@ -72,7 +73,7 @@ pub fn list(volume: &LockedVolume<'_>) -> Result<ListedProtectors, Error> {
         let searched = Searched::new(&store, volume.progress);
         confining.enter()?;
         let seen = volume.arguments.look_at_bitlocker(&searched).map_err(|e| volume.said(e))?;
-        let warnings = seen.warnings.iter().map(ToString::to_string).collect();
+        let warnings = named(&seen.warnings, &volume.path);
         let (key_protectors, auto_unlock_keys) = (seen.info.key_protectors, seen.info.auto_unlock_keys);
         return Ok(ListedProtectors::BitLocker { key_protectors, auto_unlock_keys, warnings });
     }
