@@ -212,8 +212,7 @@ fn filled(advice: &str, words: &[OsString]) -> String {
     let (partition, given) = (given_as("partition", words), parsed(words).map(|(_, given)| given));
     let typed = |id: &str| Some(given.as_ref()?.try_get_raw(id).ok()??.map(OsString::from).collect());
     let Some(volume) = volume_of(words) else { return advice.to_owned() };
-    naming(advice, &volume, partition.as_deref(), &typed_again(&typed))
-        .replace("FILE...", &put_again(&typed))
+    naming(advice, &volume, partition.as_deref(), &typed_again(&typed)).replace("FILE...", &put_again(&typed))
 }
 
 /// The volume or device that this command line names; what `create` makes is one where it is there already.

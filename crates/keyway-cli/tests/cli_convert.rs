@@ -275,11 +275,7 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
         "{wrong}"
     );
     cli.ends(0, &format!("resume @d {SECRET}"));
-    cli.refused(
-        "usage",
-        "begin one with `keyway encrypt ",
-        &format!("resume @d {SECRET}"),
-    );
+    cli.refused("usage", "begin one with `keyway encrypt ", &format!("resume @d {SECRET}"));
     image.decrypted("d", SECRET, "plain");
     image.ext4_is_whole("plain");
 }
@@ -401,11 +397,7 @@ fn what_is_not_built_or_can_not_be_is_refused() {
         );
     }
     cli.refused("usage", "/d` tells what it is", "pause @d");
-    cli.refused(
-        "usage",
-        "begin one with `keyway encrypt ",
-        &format!("resume @d {SECRET}"),
-    );
+    cli.refused("usage", "begin one with `keyway encrypt ", &format!("resume @d {SECRET}"));
     cli.fails(
         4,
         "not-a-volume",

@@ -119,11 +119,7 @@ fn every_file_system_becomes_a_volume_and_itself_again() {
         cli.ends(0, &format!("cat @d --length 512 --recovery-password {recovery}"));
         cli.ends(0, &format!("decrypt @d {SECRET} --yes"));
         check(checker, &cli.path("d"));
-        cli.refused(
-            "usage",
-            "begin one with `keyway encrypt ",
-            &format!("resume @d {SECRET}"),
-        );
+        cli.refused("usage", "begin one with `keyway encrypt ", &format!("resume @d {SECRET}"));
     }
 }
 
@@ -261,11 +257,7 @@ fn a_paused_volume_is_used_and_goes_on() {
             "resume @d --recovery-password 471207-278498-422125-177177-561902-537405-468006-693451",
         );
         cli.ends(0, &format!("resume @d {SECRET}"));
-        cli.refused(
-            "usage",
-            "begin one with `keyway encrypt ",
-            &format!("resume @d {SECRET}"),
-        );
+        cli.refused("usage", "begin one with `keyway encrypt ", &format!("resume @d {SECRET}"));
     }
     holds(&cli.path("d"), &big);
 }
@@ -330,11 +322,7 @@ fn a_volume_gets_another_method_and_keeps_what_opens_it() {
     );
     cli.ends(0, &format!("resume @d --recovery-password {recovery}"));
     assert!(!cli.path("d.keyway-journal").exists());
-    cli.refused(
-        "usage",
-        "begin one with `keyway encrypt ",
-        &format!("resume @d {SECRET}"),
-    );
+    cli.refused("usage", "begin one with `keyway encrypt ", &format!("resume @d {SECRET}"));
     let info = cli.json(0, "info @d");
     assert_eq!(
         (info["cipher"].as_str(), info["conversion_status"].as_str()),

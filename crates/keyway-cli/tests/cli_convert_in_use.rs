@@ -172,11 +172,7 @@ fn files_put_into_free_space_while_used_space_is_converted_stay() {
         } else {
             cli.ends(0, &format!("resume @d {SECRET}"));
         }
-        cli.refused(
-            "usage",
-            "begin one with `keyway encrypt ",
-            &format!("resume @d {SECRET}"),
-        );
+        cli.refused("usage", "begin one with `keyway encrypt ", &format!("resume @d {SECRET}"));
         assert!(allocated(&cli.path("d")) < 210 << 20, "{} bytes on the disk", allocated(&cli.path("d")));
         image.decrypted("d", SECRET, "plain");
         image.ext4_is_whole("plain");

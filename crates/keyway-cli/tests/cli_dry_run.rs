@@ -192,6 +192,39 @@ fn a_volume_keeps_its_size_where_only_a_plan_is_wanted() {
     }
     let done = cli.json(0, &format!("resize @v --size 2M --quick {WITH}"));
     assert_eq!((&done["format"], &done["filled"]), (&"veracrypt".into(), &false.into()), "{done}");
+    // Nothing is new in a smaller one.
+    alike(
+        &cli,
+        &format!("resize @v --size 1M {WITH}"),
+        &["size_bytes", "data_bytes", "data_bytes_before", "filled"],
+    );
+}
+
+/// What the plan says of these is what was done then.
+fn alike(cli: &Cli, words: &str, of: &[&str]) {
+    let planned = plan(cli, words);
+    let done = cli.json(0, &format!("{words} --yes"));
+    for what in of {
+        assert!(!planned[what].is_null(), "{words}: {what}: {planned}");
+        assert_eq!(planned[what], done[what], "{words}: {what}: {planned} {done}");
+    }
+}
+
+#[test]
+fn a_new_volume_has_the_room_that_its_plan_says() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", cli_support::PASSWORD);
+    cli.keyway.secret("other", "what is hidden in it");
+    let hidden = "--hidden-password-file @other --hidden-pim 1";
+    for words in [
+        format!("create @v --size 1M --quick {WITH}"),
+        format!("create @v --hidden 256K --quick {hidden} {WITH} --hash sha512"),
+        format!("create @both --size 2M --hidden 512K --quick {hidden} {WITH}"),
+        "create @b --size 70M --format bitlocker --no-recovery-password --quick --password-file @pw"
+            .to_owned(),
+    ] {
+        alike(&cli, &words, &["data_bytes", "cipher", "hash"]);
+    }
 }
 
 #[test]

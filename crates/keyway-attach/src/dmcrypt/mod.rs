@@ -69,9 +69,7 @@ fn crypt_version(mapper: &DeviceMapper) -> Result<[u32; 3], DmCryptError> {
     match mapper.target_version("crypt") {
         Ok(version) if version >= WITH_KEYRING => Ok(version),
         Ok([a, b, c]) => missing(format!("dm-crypt {a}.{b}.{c} takes no keys from the keyring")),
-        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
-            missing(refused())
-        }
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => missing(refused()),
         Err(e) => missing(format!("the kernel has no dm-crypt, or could not load it: {e}")),
     }
 }

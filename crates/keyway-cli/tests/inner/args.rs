@@ -84,7 +84,10 @@ fn every_example_can_be_pasted_as_it_stands() {
         let shown = verb.render_long_help().to_string();
         let mut goes_on = false;
         for line in examples.lines().filter(|_| path != "keyway") {
-            assert!(!goes_on || line.starts_with("      "), "{path}: nothing follows the line before {line:?}");
+            assert!(
+                !goes_on || line.starts_with("      "),
+                "{path}: nothing follows the line before {line:?}"
+            );
             goes_on = line.ends_with(" \\");
             if line.starts_with("  ") {
                 found += 1;

@@ -8,7 +8,11 @@ fn each_way_has_its_words() {
     for candidate in &CANDIDATES {
         let merit = reasons(&[Reason::Best { way: candidate.name.to_owned() }]);
         assert!(matches!(merit.as_slice(), [merit] if !merit.is_empty()), "{}", candidate.name);
-        assert!([false, true].iter().all(|root| !because(candidate.name, *root).is_empty()), "{}", candidate.name);
+        assert!(
+            [false, true].iter().all(|root| !because(candidate.name, *root).is_empty()),
+            "{}",
+            candidate.name
+        );
     }
     // Nobody who is root is told that root is needed.
     for way in ["fuse", "files", "fuse+loop", "nbd"] {

@@ -252,8 +252,7 @@ fn a_command_that_is_advised_says_what_it_is_for() {
     };
     assert!(lacks("sudo keyway header repair --yes") && !lacks("keyway header repair VOLUME"));
     let all = entries(ADVICE).flat_map(|(word, said)| commands(said).into_iter().map(move |one| (word, one)));
-    let wrong: Vec<_> =
-        all.filter(|(word, command)| lacks(command) && !OF_VERBS.contains(word)).collect();
+    let wrong: Vec<_> = all.filter(|(word, command)| lacks(command) && !OF_VERBS.contains(word)).collect();
     assert!(wrong.is_empty(), "write VOLUME or DEVICE, which is filled in: {wrong:#?}");
 }
 

@@ -32,6 +32,8 @@ pub struct CreatePlan {
     pub format: Family,
     /// The new file's length in bytes; `None` for a device, and for a volume that is there.
     pub size_bytes: Option<u64>,
+    /// Bytes that the volume will have room for, where that shows before a device is claimed.
+    pub data_bytes: Option<u64>,
     /// The cipher's name.
     pub cipher: String,
     /// The key derivation's hash.

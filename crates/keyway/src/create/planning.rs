@@ -59,7 +59,7 @@ impl CreateRequest {
             let why = AllocationError::Unknown;
             return Err(about(&self.path)(CreateError::OuterUnknown { kind, why }));
         }
-        self.check_size(place.as_ref())?;
+        let data_bytes = self.check_size(place.as_ref())?;
         let loses = match &place {
             None => Some(CreateLoss::OuterEnd),
             Some(place) if place.is_device() => Some(CreateLoss::Device),
@@ -74,6 +74,7 @@ impl CreateRequest {
             path: self.path.clone(),
             format: self.format,
             size_bytes: place.as_ref().and_then(|place| place.bytes),
+            data_bytes,
             cipher,
             hash,
             filled: !self.quick,
@@ -98,13 +99,13 @@ impl CreateRequest {
         }
     }
 
-    /// What can be said of the sizes of a file: a device is measured when it is claimed.
-    fn check_size(&self, place: Option<&NewPlace>) -> Result<(), Error> {
+    /// What can be said of the sizes of a file, and how much room that leaves: a device is measured when it is claimed.
+    fn check_size(&self, place: Option<&NewPlace>) -> Result<Option<u64>, Error> {
         let size = match place {
             Some(place) => place.bytes,
             None => self.path.metadata().ok().filter(std::fs::Metadata::is_file).map(|about| about.len()),
         };
-        let Some(size) = size.or_else(|| self.device_bytes()) else { return Ok(()) };
+        let Some(size) = size.or_else(|| self.device_bytes()) else { return Ok(None) };
         // A device has its room; what is not filled needs that of its headers or metadata.
         if place.is_some_and(|place| place.bytes.is_some()) {
             let written = if self.quick { HEADERS_BYTES + BACKUP_GROUP_BYTES } else { size };
@@ -130,7 +131,11 @@ impl CreateRequest {
         refused.map_err(about(&self.path))?;
         match self.hidden_bytes.filter(|bytes| !bytes.is_multiple_of(SECTOR.into())) {
             Some(size) => Err(about(&self.path)(CreateError::NotWholeSectors { size, sector_bytes: SECTOR })),
-            None => Ok(()),
+            None => Ok(match (self.format, self.hidden_bytes) {
+                (Family::VeraCrypt, None) => size.checked_sub(HEADERS_BYTES + BACKUP_GROUP_BYTES),
+                (Family::VeraCrypt, hidden) => hidden,
+                (Family::BitLocker, _) => Some(size),
+            }),
         }
     }
 

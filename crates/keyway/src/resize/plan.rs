@@ -138,7 +138,7 @@ pub struct Resized {
     pub data_bytes_before: u64,
     /// And now.
     pub data_bytes: u64,
-    /// Everything that is new was overwritten with noise.
+    /// Something is new, and all of it was overwritten with noise.
     pub filled: bool,
     /// Whether a BitLocker volume's metadata lies elsewhere now.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -187,7 +187,7 @@ impl ResizePlan<'_> {
             size_bytes: if self.is_file { self.size_bytes } else { self.size_bytes_before },
             data_bytes_before: self.data_bytes_before,
             data_bytes: self.data_bytes,
-            filled,
+            filled: filled && self.data_bytes > self.data_bytes_before,
             metadata_moved: self.metadata.map(|metadata| !matches!(metadata, MetadataPlan::Stays)),
             filesystem: now.map(|fs| fs.kind),
             filesystem_bytes: now.map(|fs| fs.bytes),
