@@ -7,9 +7,9 @@ use crate::progress;
 use crate::words::said;
 use keyway::Error;
 use keyway::pace::PaceStyle;
-use keyway::session::{NextStep, ServingProgram, Session, SessionPlan, SessionSecrets, SessionState};
-use keyway::shown::shown;
-use keyway::told::duration;
+use keyway::session::{
+    NextStep, ServingProgram, Session, SessionPlan, SessionSecrets, SessionState, in_words,
+};
 use serde_json::json;
 
 /// The hidden verb of the process that serves.
@@ -64,25 +64,7 @@ pub(crate) fn tell(
 
 /// Where a session can be reached, for people, and why so.
 pub(crate) fn places(state: &SessionState, why: bool) -> Vec<(&'static str, String)> {
-    let mut rows = Vec::new();
-    rows.extend(state.mountpoint.as_ref().map(|p| ("  mounted at", shown(p))));
-    rows.extend(state.device.as_ref().map(|p| ("  device", shown(p))));
-    rows.extend(state.file.as_ref().map(|p| ("  file", shown(p))));
-    let socket = match state.attachment.as_str() {
-        "vhost-user" => "  vhost-user socket",
-        "nvme-tcp" => "  NVMe/TCP address",
-        _ => "  NBD socket",
-    };
-    rows.extend(state.socket.as_ref().map(|s| (socket, shown(s))));
-    if state.read_only {
-        rows.push(("  access", "read-only".to_owned()));
-    }
-    if state.details["hidden_protected"] == true {
-        rows.push(("  hidden volume", "protected: what would reach it is not written".to_owned()));
-    }
-    let idle = |seconds: f64| format!("when nobody has used it for {}", duration(seconds as u64));
-    rows.extend(state.close_when_idle_seconds.map(|seconds| ("  closes by itself", idle(seconds))));
-    rows.extend(state.cache.as_ref().map(|p| ("  through the cache of", shown(p))));
+    let mut rows = in_words::places(state);
     let mut label = "  attached by";
     for (i, reason) in reasons(&state.reasons).into_iter().enumerate().filter(|_| why) {
         let way = if i == 0 { format!("{}: ", state.attachment) } else { String::new() };

@@ -27,7 +27,7 @@ const WRONG: &[(&str, &str)] = &[
     ("create @v --hidden 1M --filesystem exfat --yes", "at least 3 MiB"),
     ("create @nowhere/new --size 1M", "nowhere"),
     ("create @folder --size 1M", "is a folder"),
-    ("create @v --size 1M", "already exists"),
+    ("create @v --size 1M", "exists already"),
     ("create @new --size 12M --hidden 20M", "hidden"),
     ("create @new --size 12M --hidden 100", "at least 40960"),
     ("create @v --hidden 12M --yes", "hidden"),
@@ -103,7 +103,7 @@ const WRONG: &[(&str, &str)] = &[
     ("put @v @small --protect-hidden --protect-keyfile @missing", "missing"),
     ("info @v --ask --keyfile @missing", "missing"),
     // Headers and protectors.
-    ("header backup @v @small", "already exists"),
+    ("header backup @v @small", "exists already"),
     ("header backup @v @nowhere/h", "nowhere"),
     ("header backup @v @new --hidden --hidden-password-file @missing", "missing"),
     ("header backup @b @new --hidden", "hidden"),

@@ -284,7 +284,7 @@ fn names_that_are_no_text_are_told_byte_by_byte() {
     let create = ["create", "--size", "4M", "--quick", "--filesystem", "none"].map(word);
     run(0, &[&create[..], &[&volume]].concat(), true);
     let (said, _) = run(1, &[&create[..], &[&volume]].concat(), true);
-    assert!(said.contains("b\\xff.hc already exists"), "{said}");
+    assert!(said.contains("b\\xff.hc exists already"), "{said}");
     let (_, told) = run(1, &[&create[..], &[&volume, word("--json")]].concat(), true);
     assert_eq!(told["error"]["path"], bytes(&volume), "{told}");
     let (said, _) = run(4, &[word("ls"), &volume], true);

@@ -205,7 +205,7 @@ const SITUATIONS: &[Situation] = &[
     ),
     ("drive setup @dr --password-file @pw", 2, "usage", "owner needs a secret", "--recovery-sheet FILE"),
     // Too large, too small, there already.
-    ("create @v --size 1M WITH", 1, "exists", "already exists", "--force"),
+    ("create @v --size 1M WITH", 1, "exists", "exists already", "--force"),
     ("create @folder --size 1M WITH", 4, "not-suitable", "folder is a folder", "name a volume's file"),
     ("create @n --size 1K WITH", 2, "usage", "too few", "at least"),
     ("create @n --size 900T WITH", 1, "no-space", "needs 900 TiB, but only", "free some space"),
@@ -218,7 +218,7 @@ const SITUATIONS: &[Situation] = &[
         "at least 67108864",
     ),
     ("header backup @v - WITH", 2, "usage", "standard output", "./-"),
-    ("header backup @v @pw WITH", 1, "exists", "already exists", "choose another name"),
+    ("header backup @v @pw WITH", 1, "exists", "exists already", "choose another name"),
     ("resize @v --size 100K WITH --yes", 2, "usage", "the least is", "--size"),
     ("cat @v WITH --offset 2M", 2, "usage", "past the end", "ask for less"),
     // What this machine lacks.

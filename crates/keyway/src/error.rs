@@ -210,7 +210,7 @@ pub enum Error {
     #[error(transparent)]
     Protectors(#[from] bitlocker::ChangeError),
     /// The system gave no random numbers.
-    #[error("the system gave no random numbers: {0}")]
+    #[error("the system gives no random numbers: {0}")]
     Random(#[from] getrandom::Error),
     /// A TPM's protector.
     #[error(transparent)]

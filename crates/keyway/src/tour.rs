@@ -3,6 +3,7 @@
 use crate::create::{Chain, FileSystem, NewPlace, VeraCryptOptions};
 use crate::error::Error;
 use crate::session::{Attachment, Lack, NbdAddress, Need, Session, SessionPlan, SessionSecrets, Wish};
+use crate::told::facts;
 use crate::unlock::{Key, UnlockArguments};
 use crate::volume::{OpenOptions, Volume};
 use keyway_attach::nbd::Client;
@@ -14,6 +15,8 @@ use keyway_secret::SecretBytes;
 use keyway_store::Caching;
 use keyway_volume::{Info, Secrets as VeraCryptSecret};
 use serde::Serialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions as FileOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{FileExt, PermissionsExt};
@@ -95,6 +98,26 @@ pub enum TourFound {
     Data(Vec<u8>),
     /// Writing was refused at this byte.
     RefusedAt(u64),
+}
+
+impl TourFound {
+    /// What is said of it.
+    pub fn facts(&self) -> Value {
+        let more = match self {
+            Self::Header(info) => {
+                let (cipher, mode, hash, room) = (info.cipher(), info.mode(), info.hash(), info.data_bytes());
+                json!({"cipher": cipher, "mode": mode, "hash": hash, "data_bytes": room})
+            }
+            Self::File(file) => json!({"file": file.display().to_string()}),
+            Self::Data(data) => {
+                let sum = Sha256::digest(data);
+                json!({"sha256": sum.iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>()})
+            }
+            Self::RefusedAt(at) => json!({ "refused_at": at }),
+            Self::Done => Value::Null,
+        };
+        facts(&json!({"volume_bytes": VOLUME_BYTES, "written_bytes": DATA_BYTES}), more)
+    }
 }
 
 /// Why the tour ended.

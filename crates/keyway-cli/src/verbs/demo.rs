@@ -73,9 +73,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
                 let what = said(&format!("skipped {}", step.name()), &Value::Null);
                 document.skip(what, told(&lack), out)?;
             }
-            None => {
-                document.step(step.name(), out, || tour.go(step).map(|found| (lab::facts_of(&found), ())))?
-            }
+            None => document.step(step.name(), out, || tour.go(step).map(|found| (found.facts(), ())))?,
         }
     }
     document.unlock_ms = document.steps.iter().find(|step| step.name == "unlock").map(|step| step.ms);

@@ -26,6 +26,6 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     out.result(&document, || match &paused {
         Paused::HalfConverted(found) => conversion::words(path, found),
         Paused::Volume(volume) => said("pause volume", &facts(volume, json!({"path": in_json(path)}))),
-        _ => format!("{}: the conversion had come to its end.", shown(path)),
+        _ => said("conversion ended", &json!({"path": shown(path)})),
     })
 }

@@ -22,7 +22,7 @@ pub use super::params::LARGEST_PIM;
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
     /// There is something at the path.
-    #[error("{} already exists", .0.display())]
+    #[error("{} exists already", .0.display())]
     Exists(PathBuf),
     /// The path is a link, wherever it leads.
     #[error("{} is a link, and a link is neither followed nor replaced", .0.display())]

@@ -1,7 +1,8 @@
 //! What is told of an open volume in figures and Windows' words, for people.
 
-use super::{Latencies, Reason, VolumeStatus};
-use crate::shown::for_shell;
+use super::{Latencies, Reason, SessionState, VolumeStatus};
+use crate::shown::{for_shell, shown};
+use crate::told;
 use keyway_store::size::words;
 use keyway_volume::bitlocker::Protection;
 
@@ -26,6 +27,30 @@ pub fn latency(found: &Latencies) -> Vec<(&'static str, String)> {
             rows.push((kind, words.join(", ")));
         }
     }
+    rows
+}
+
+/// Where an open volume can be reached.
+pub fn places(state: &SessionState) -> Vec<(&'static str, String)> {
+    let mut rows = Vec::new();
+    rows.extend(state.mountpoint.as_ref().map(|p| ("  mounted at", shown(p))));
+    rows.extend(state.device.as_ref().map(|p| ("  device", shown(p))));
+    rows.extend(state.file.as_ref().map(|p| ("  file", shown(p))));
+    let socket = match state.attachment.as_str() {
+        "vhost-user" => "  vhost-user socket",
+        "nvme-tcp" => "  NVMe/TCP address",
+        _ => "  NBD socket",
+    };
+    rows.extend(state.socket.as_ref().map(|s| (socket, shown(s))));
+    if state.read_only {
+        rows.push(("  access", "read-only".to_owned()));
+    }
+    if state.details["hidden_protected"] == true {
+        rows.push(("  hidden volume", "protected: what would reach it is not written".to_owned()));
+    }
+    let idle = |seconds: f64| format!("when nobody has used it for {}", told::duration(seconds as u64));
+    rows.extend(state.close_when_idle_seconds.map(|seconds| ("  closes by itself", idle(seconds))));
+    rows.extend(state.cache.as_ref().map(|p| ("  through the cache of", shown(p))));
     rows
 }
 

@@ -12,7 +12,6 @@ pub(crate) use compare::bar;
 pub(crate) use keyway::lab::told::document as words;
 use keyway::lab::{Document, OutputFile};
 use keyway::tour::TourError;
-pub(crate) use table::facts_of;
 
 /// Measure what encryption costs on a drive, modelled or real
 #[derive(clap::Args, Debug)]

@@ -29,15 +29,5 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     if recorded.lost > 0 {
         out.warn(&format!("{} requests came after the recording was full", recorded.lost));
     }
-    out.result(&recorded, || {
-        format!(
-            "{} requests in {:.1} s ({} read, {} written) are in {} ({}).",
-            recorded.requests,
-            recorded.seconds,
-            bytes(recorded.bytes_read),
-            bytes(recorded.bytes_written),
-            shown(&recorded.trace),
-            bytes(recorded.file_bytes as u64),
-        )
-    })
+    out.result(&recorded, || said("lab recorded", &facts(&recorded, Value::Null)))
 }

@@ -5,8 +5,6 @@ use crate::output::tables;
 use crate::verbs::*;
 use keyway::lab::calibration::{self, Sheet};
 use keyway::lab::{Found, report, workload};
-use keyway::tour::{DATA_BYTES, TourFound, VOLUME_BYTES};
-use sha2::{Digest, Sha256};
 
 /// Tells the shipped workloads.
 pub(super) fn workloads(out: Output) -> Result<(), Failure> {
@@ -37,24 +35,4 @@ pub(super) fn page(documents: &[PathBuf], html: Option<&Path>, out: Output) -> R
     output_file(&html, out)?.write(report::html(&documents).as_bytes())?;
     let told = json!({"html": html, "documents": documents.len()});
     out.result(&told, || told_report(&html))
-}
-
-/// What a stop of the tour found, for its sentence.
-pub(crate) fn facts_of(found: &TourFound) -> Value {
-    let more = match found {
-        TourFound::Header(info) => {
-            let (cipher, mode, hash, data_bytes) =
-                (info.cipher(), info.mode(), info.hash(), info.data_bytes());
-            json!({"cipher": cipher, "mode": mode, "hash": hash, "data_bytes": data_bytes})
-        }
-        TourFound::File(file) => json!({"file": file.display().to_string()}),
-        TourFound::Data(data) => {
-            let short =
-                Sha256::digest(data).iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>();
-            json!({ "sha256": short })
-        }
-        TourFound::RefusedAt(at) => json!({ "refused_at": at }),
-        _ => Value::Null,
-    };
-    facts(&json!({"volume_bytes": VOLUME_BYTES, "written_bytes": DATA_BYTES}), more)
 }
