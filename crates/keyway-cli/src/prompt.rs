@@ -5,7 +5,7 @@ use keyway::secrets::{CONTROL_C, LINE_LIMIT, Typed};
 use keyway::shown::{line, lines};
 use keyway::told::broken;
 use keyway_secret::SecretBytes;
-use keyway_sys::HeldSignals;
+use keyway_sys::SignalsAtPrompt;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Read, Write};
@@ -19,14 +19,14 @@ struct Quiet {
     terminal: File,
     before: Termios,
     /// What would end this process waits until the terminal is as it was: it is let go of after that.
-    held: HeldSignals,
+    held: SignalsAtPrompt,
 }
 
 impl Quiet {
     fn open(change: impl FnOnce(&mut Termios)) -> io::Result<Self> {
         let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
         let before = tcgetattr(&terminal)?;
-        let (mut quiet, held) = (before.clone(), HeldSignals::hold()?);
+        let (mut quiet, held) = (before.clone(), SignalsAtPrompt::hold()?);
         change(&mut quiet);
         // Signals come as bytes too, so that an interrupt cannot leave the terminal so.
         quiet.local_modes.remove(LocalModes::ISIG);

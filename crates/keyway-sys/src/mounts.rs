@@ -92,6 +92,8 @@ pub struct Mount {
     pub at: PathBuf,
     /// What is mounted: a device's path, or a name the file system chose.
     pub source: PathBuf,
+    /// Whether it can only be read there.
+    pub read_only: bool,
 }
 
 /// Every mount this process can see, in the order in which they were made.
@@ -148,11 +150,16 @@ fn parse_mountinfo(text: &[u8]) -> Vec<Mount> {
         let device = std::str::from_utf8(words.nth(2)?).ok()?;
         let (major, minor) = device.split_once(':')?;
         let at = words.nth(1)?;
-        let source = words.skip_while(|word| *word != b"-").nth(2)?;
+        let here = words.next()?;
+        let mut behind = words.skip_while(|word| *word != b"-");
+        let source = behind.nth(2)?;
+        let is_read_only = |options: &[u8]| options.split(|b| *b == b',').any(|option| option == b"ro");
         Some(Mount {
             device: (major.parse().ok()?, minor.parse().ok()?),
             at: unescape(at),
             source: unescape(source),
+            // Of this place, or of the file system as a whole.
+            read_only: is_read_only(here) || behind.next().is_some_and(is_read_only),
         })
     };
     text.split(|b| *b == b'\n').filter_map(parse).collect()
@@ -226,10 +233,12 @@ mod tests {
 
     #[test]
     fn mountinfo_gives_device_place_and_source() {
-        let text = b"36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 shared:7 - ext3 /dev/root rw\n\
-                     22 27 0:21 / /proc rw - proc proc rw\nnonsense\n";
+        let text = b"36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 shared:7 - ext3 /dev/root rw,errors=ro\n\
+                     22 27 0:21 / /proc rw - proc proc rw\nnonsense\n\
+                     23 27 8:1 / /a rw,nosuid - fuseblk /dev/a ro,user_id=0\n\
+                     24 27 8:2 / /b ro - ext4 /dev/b rw\n";
         let mounts = parse_mountinfo(text);
-        assert_eq!(mounts.len(), 2);
+        assert_eq!(mounts.iter().map(|mount| mount.read_only).collect::<Vec<_>>(), [false, false, true, true]);
         assert_eq!(mounts[0].device, (98, 0));
         assert_eq!(mounts[0].at, Path::new("/mnt 2"));
         assert_eq!(mounts[0].source, Path::new("/dev/root"));
@@ -237,7 +246,9 @@ mod tests {
 
     #[test]
     fn what_lies_over_a_mount_is_the_last_that_is_over_or_in_it() {
-        let mount = |at: &str, source: &str| Mount { device: (0, 1), at: at.into(), source: source.into() };
+        let mount = |at: &str, source: &str| {
+            Mount { device: (0, 1), at: at.into(), source: source.into(), read_only: false }
+        };
         let over = |mounts: &[Mount]| mounted_over(mounts, Path::new("/m"), Path::new("ours"));
         let mut mounts =
             vec![mount("/", "root"), mount("/m", "before"), mount("/m", "ours"), mount("/mnt", "x")];

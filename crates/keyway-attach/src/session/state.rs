@@ -147,6 +147,16 @@ impl Buffers {
 }
 
 impl SessionState {
+    /// Whether nothing is written through it: it was opened so, or whoever mounted its device has found that it must not be, as
+    /// with an NTFS in which a Windows is hibernated.
+    pub fn is_only_read(&self) -> bool {
+        let read_only_at = |at: &PathBuf| {
+            let all = keyway_sys::mounts().unwrap_or_default();
+            all.iter().rev().find(|mount| mount.at == *at).is_some_and(|mount| mount.read_only)
+        };
+        self.read_only || self.device.is_some() && self.mountpoint.as_ref().is_some_and(read_only_at)
+    }
+
     /// The fields that are for processes, and not for people.
     pub const fn for_processes() -> &'static [&'static str] {
         &["id", "inode", "pid_started", "opened", "transport", "reasons", "details"]

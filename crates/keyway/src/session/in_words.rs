@@ -42,7 +42,7 @@ pub fn places(state: &SessionState) -> Vec<(&'static str, String)> {
         _ => "  NBD socket",
     };
     rows.extend(state.socket.as_ref().map(|s| (socket, shown(s))));
-    if state.read_only {
+    if state.is_only_read() {
         rows.push(("  access", "read-only".to_owned()));
     }
     if state.details["hidden_protected"] == true {

@@ -11,7 +11,7 @@ use std::ptr;
 const ENDING: [libc::c_int; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
 
 /// Signals that end a process wait as long as this lives, where this thread is the only one; then they do what they do.
-pub struct HeldSignals {
+pub struct SignalsAtPrompt {
     /// Can be read when one waits.
     waiting: OwnedFd,
     before: libc::sigset_t,
@@ -19,7 +19,7 @@ pub struct HeldSignals {
     of_this_thread: PhantomData<*const ()>,
 }
 
-impl HeldSignals {
+impl SignalsAtPrompt {
     /// Holds them.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl HeldSignals {
     }
 }
 
-impl Drop for HeldSignals {
+impl Drop for SignalsAtPrompt {
     fn drop(&mut self) {
         // SAFETY: it reads the set that the same call wrote; nothing is asked back.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, ptr::null_mut()) };
@@ -62,7 +62,7 @@ impl Drop for HeldSignals {
 
 /// What is typed on a terminal, up to a signal that is held.
 pub struct Keys<'a> {
-    held: &'a HeldSignals,
+    held: &'a SignalsAtPrompt,
     terminal: &'a File,
 }
 
@@ -92,7 +92,7 @@ mod tests {
         let from = File::from(OwnedFd::from(from));
         // SAFETY: what is ignored does nothing when it is let through below; no other test of this program is about it.
         unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
-        let held = HeldSignals::hold().expect("held");
+        let held = SignalsAtPrompt::hold().expect("held");
         let mut key = [0];
         to.write_all(b"a").expect("room");
         assert_eq!((held.keys(&from).read(&mut key).expect("a key"), key), (1, *b"a"));
