@@ -103,18 +103,6 @@ fn must_open(path: &Path, suits: impl FnOnce(FileType) -> Result<(), Error>) -> 
     File::open(path).map(drop).map_err(failed)
 }
 
-/// Refuses what is there and holds no volume: a pipe would keep whoever opens it waiting.
-///
-/// # Errors
-/// It is a pipe, a socket or a character device.
-pub(crate) fn must_be_suitable(path: &Path) -> Result<(), Error> {
-    let Ok(kind) = path.metadata().map(|about| about.file_type()) else { return Ok(()) };
-    if kind.is_dir() {
-        return Ok(());
-    }
-    must_hold_sectors(kind).map_err(|e| Error::system("open", path, e))
-}
-
 /// Checks that this user may write to it.
 ///
 /// # Errors
