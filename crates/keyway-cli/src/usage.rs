@@ -217,7 +217,7 @@ fn filled(advice: &str, words: &[OsString]) -> String {
 
 /// The volume or device that this command line names; what `create` makes is one where it is there already.
 pub(crate) fn volume_of(words: &[OsString]) -> Option<OsString> {
-    let named = ["volume", "device"].into_iter().find_map(|id| given_as(id, words));
+    let named = ["volume", "device", "which"].into_iter().find_map(|id| given_as(id, words));
     named.or_else(|| given_as("path", words).filter(|path| Path::new(path).exists()))
 }
 

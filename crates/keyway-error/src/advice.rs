@@ -44,6 +44,7 @@ advice! {
     ChooseAnotherName = "choose-another-name": "Choose another name, or move the old thing away.",
     FreeSpace = "free-space": "Free some space.",
     FreeMemory = "free-memory": "Free some memory, or add swap space.",
+    AllowMoreFiles = "allow-more-files": "As many files are open as may be: close some, or allow more.",
     NameFileNotFolder = "name-file-not-folder": "It is a folder: name a file.",
     PathThroughFile = "path-through-file": "A file stands where a folder belongs: check the path.",
     NameSystemHeader = "name-system-header":
@@ -163,6 +164,7 @@ advice! {
     ReachFiles { filesystem: String } = "reach-files":
         "Nothing here mounts this file system: its files are reached without mounting it, or by what has a driver.",
     OwnFolder = "own-folder": "Take a folder that this user may write to.",
+    RoomOrReadOnly = "room-or-read-only": "See that the medium can be written, or have nothing written.",
     LookInside = "look-inside": "Open it without mounting and look.",
     CopyAllOfIt { bytes: u64 } = "copy-all-of-it":
         "Copy the file system of so many bytes again, all of it; a volume that was made larger gets its size back by resizing.",
@@ -579,6 +581,8 @@ advice! {
     ReadPsidAgain = "read-psid-again": "The label's secret, whole.",
     GivePsid = "give-psid": "Name the label's secret.",
     GiveOwnersSource = "give-owners-source": "Where the owner's secret goes or comes from.",
+    TakeFreePort = "take-free-port": "Take a port that needs no leave.",
+    ListAddresses = "list-addresses": "See which addresses this machine has.",
     OtherPort = "other-port": "Another port.",
     WriteSize = "write-size": "How a size is written.",
     BuildWithVirtualDrives = "build-with-virtual-drives": "A program with virtual drives.",

@@ -45,6 +45,9 @@ pub fn ended_early(error: io::Error) -> io::Error {
 
 /// Links without end, which has no [`io::ErrorKind`] of its own yet: on Linux.
 const ELOOP: i32 = 40;
+/// Too many files are open, in this process or on this machine, which have none either.
+const EMFILE: i32 = 24;
+const ENFILE: i32 = 23;
 
 /// What an error of the operating system means.
 pub fn explain_io(error: &io::Error) -> Meaning {
@@ -67,6 +70,9 @@ pub fn explain_io(error: &io::Error) -> Meaning {
         E::InvalidFilename => (Kind::NotSuitable, Fault::State, Advice::CheckPath),
         E::IsADirectory => (Kind::NotSuitable, Fault::State, Advice::NameFileNotFolder),
         E::InvalidInput => (Kind::NotSuitable, Fault::State, Advice::NameFileOrDevice),
+        _ if [EMFILE, ENFILE].map(Some).contains(&error.raw_os_error()) => {
+            (Kind::NotPermitted, Fault::Machine, Advice::AllowMoreFiles)
+        }
         _ if error.raw_os_error() == Some(ELOOP) => (Kind::NotSuitable, Fault::State, Advice::CheckPath),
         // No drive has a part in what ends between two programs.
         E::BrokenPipe | E::ConnectionReset | E::ConnectionRefused | E::ConnectionAborted => {
@@ -126,6 +132,8 @@ mod tests {
         assert_eq!([32, 104].map(steps), [vec![], vec![]]);
         // EFBIG: what a file may have at most on that file system.
         assert_eq!(steps(27), [Advice::SmallerOrOtherDisk]);
+        // EMFILE, ENFILE: as many files are open as may be.
+        assert_eq!([24, 23].map(steps), [vec![Advice::AllowMoreFiles], vec![Advice::AllowMoreFiles]]);
         // EIO, ENXIO, ENODATA, ETIMEDOUT, EREMOTEIO.
         for errno in [5, 6, 61, 110, 121] {
             assert_eq!(steps(errno), [Advice::ReadSystemLog], "{errno}");

@@ -309,8 +309,16 @@ fn alone(path: &Path) -> Result<Option<std::fs::File>, Error> {
 /// Whole or not at all, and for its owner alone: it tells which volumes there are.
 fn write(path: &Path, all: &File) -> Result<(), Error> {
     // Where it is a link to a file that is kept elsewhere, the link stays.
+    let is_link = path.is_symlink();
     let path = &*path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let failed = |e| Error::system("write", path, e);
+    // An empty file would be there for nobody; one that somebody keeps elsewhere stays.
+    if all.is_empty() && !is_link {
+        return match std::fs::remove_file(path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(failed(e)),
+            _ => Ok(()),
+        };
+    }
     let text = toml::to_string(all).map_err(|e| failed(io::Error::other(e)))?;
     let new = path.with_extension(format!("new-{}", std::process::id()));
     let mode = if path.starts_with("/etc") { 0o644 } else { 0o600 };
@@ -343,5 +351,20 @@ mod tests {
         assert_eq!(advice("letters", false), ["list-favourites"]);
         let found = found_in(table(), File::new, "photos", true).expect("it is there");
         assert!(found.for_all && found.name == "photos");
+    }
+
+    #[test]
+    fn the_last_one_takes_its_file_with_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, link) = (folder.path().join("favourites.toml"), folder.path().join("link"));
+        let table: File = toml::from_str("[photos]\nvolume = '/p.hc'\n").expect("a table");
+        write(&path, &table).expect("room");
+        assert_eq!(read(&path).expect("it is there").len(), 1);
+        write(&path, &File::new()).expect("ours");
+        assert!(!path.exists());
+        std::fs::write(&path, "").expect("room");
+        std::os::unix::fs::symlink(&path, &link).expect("room");
+        write(&link, &File::new()).expect("ours");
+        assert!(link.is_symlink() && path.exists());
     }
 }

@@ -193,6 +193,16 @@ pub enum AttachError {
         #[source]
         source: io::Error,
     },
+    /// Mounting it writes to the volume, whose medium did not take that.
+    #[error("the {found} in the volume could not be mounted at {at}, which writes to it: {why}", at = at.display())]
+    MountUnwritten {
+        /// The file system's type.
+        found: String,
+        /// The mount point.
+        at: PathBuf,
+        /// Why it could not be written.
+        why: String,
+    },
     /// Nothing on this machine mounts what the volume holds.
     #[error("nothing here mounts {}, which the volume holds: not on {}", if filesystem == "vfat" { "FAT" } else { filesystem.as_str() }, at.display())]
     NoFileSystem {
@@ -361,6 +371,7 @@ explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | 
     Self::NoFuse { .. } => [NotPermitted Machine, AskDoctorOrNbd],
     Self::Mount { .. } => [Mount Machine, LookInside],
     Self::EndsTooSoon { claims, .. } => [DamagedFilesystem Contents, CopyAllOfIt { bytes: *claims }],
+    Self::MountUnwritten { .. } => [Mount Medium, RoomOrReadOnly],
     Self::Unmountable { found, .. } => [DamagedFilesystem Contents, (checked(found))],
     Self::NoFileSystem { filesystem, .. } => [Mount Machine, ReachFiles { filesystem: filesystem.clone() }],
     Self::MountOption { .. } => [Usage Request, LeaveOutMountOption],
@@ -381,10 +392,20 @@ explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | 
     },
 } }
 
-/// An address that can't be listened on, or where nobody can be served: an address that somebody else has is the caller's choice.
-fn not_served(source: &io::Error) -> Meaning {
-    match source.kind() {
-        io::ErrorKind::AddrInUse => explain_io(source),
+/// The ports below this one are for who may have them (ip(7)).
+const FREE_PORTS: u16 = 1024;
+
+/// An address that can't be listened on, or where nobody can be served: an address that somebody else has is the caller's choice,
+/// and so is one that this user may not have, or that this machine has not.
+fn not_served(source: &io::Error, port: Option<u16>) -> Meaning {
+    match (source.kind(), port) {
+        (io::ErrorKind::PermissionDenied, Some(..FREE_PORTS)) => {
+            Meaning::new(Kind::NotPermitted, Fault::Machine).advise(Advice::TakeFreePort)
+        }
+        (io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied, _) => explain_io(source),
+        (io::ErrorKind::AddrNotAvailable, _) => {
+            Meaning::new(Kind::NotFound, Fault::State).advise(Advice::ListAddresses)
+        }
         _ => explain_io(source).advice.into_iter().fold(Meaning::of(Fault::Medium), Meaning::advise),
     }
 }
@@ -407,4 +428,24 @@ fn by(users: &[User]) -> String {
     }
     let names: Vec<_> = users.iter().map(User::to_string).collect();
     format!(" by {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_this_user_may_not_have_is_told_as_that() {
+        let of = |errno, port| {
+            let meaning = not_served(&io::Error::from_raw_os_error(errno), port);
+            (meaning.kind, meaning.fault, meaning.advice)
+        };
+        // Linux's EACCES, EADDRINUSE, EADDRNOTAVAIL.
+        let root = (Kind::NotPermitted, Fault::Machine, vec![Advice::BecomeRoot]);
+        assert_eq!(of(13, Some(80)), (Kind::NotPermitted, Fault::Machine, vec![Advice::TakeFreePort]));
+        assert_eq!((of(13, Some(10809)), of(13, None)), (root.clone(), root));
+        assert_eq!(of(98, Some(80)).1, Fault::InUse);
+        assert_eq!(of(99, Some(80)), (Kind::NotFound, Fault::State, vec![Advice::ListAddresses]));
+        assert_eq!(of(5, Some(80)).1, Fault::Medium);
+    }
 }

@@ -47,8 +47,8 @@ explain! { NbdError {
     Self::NotASocket(path) => [State, OtherPath; path],
     Self::System { source, at, .. } => {
         match at {
-            Listen::Unix(path) => not_served(source).about(path),
-            Listen::Tcp(_) => not_served(source),
+            Listen::Unix(path) => not_served(source, None).about(path),
+            Listen::Tcp(address) => not_served(source, Some(address.port())),
         }
     },
 } }

@@ -30,5 +30,5 @@ pub enum NvmeError {
 explain! { NvmeError {
     Self::Remote(_) => [Failed State, LoopbackOrSecret],
     Self::Name(_) => [Failed State, WriteNqn],
-    Self::System { source, .. } => { not_served(source) },
+    Self::System { source, at, .. } => { not_served(source, Some(at.port())) },
 } }

@@ -55,7 +55,8 @@ impl Serving {
         let find = |e| AttachError::io(format!("find {}", wanted.at.display()), e);
         let at = wanted.at.canonicalize().map_err(find)?;
         let wanted = MountPlan { at: at.clone(), ..wanted.clone() };
-        self.state.filesystem = self.take(Step::mount(&device, &wanted, self.served.is_read_only()))?;
+        let name = self.take(Step::mount(&device, &wanted, self.served.is_read_only()));
+        self.state.filesystem = name.map_err(|error| unwritten(error, self.served.first_failed_write()))?;
         self.state.mountpoint = Some(at);
         Ok(())
     }
@@ -133,6 +134,16 @@ impl Serving {
     }
 }
 
+/// Why something in the volume could not be mounted: its driver blames what is in it for what the medium did not take.
+fn unwritten(error: AttachError, why: Option<String>) -> AttachError {
+    match (error, why) {
+        (AttachError::Unmountable { found, at, .. } | AttachError::Mount { found, at, .. }, Some(why)) => {
+            AttachError::MountUnwritten { found, at, why }
+        }
+        (error, _) => error,
+    }
+}
+
 /// Lets [`AttachError::Busy`] through; keeps the first of any other errors in `first`.
 pub(super) fn keep_first(
     first: &mut Result<(), AttachError>,
@@ -145,5 +156,26 @@ pub(super) fn keep_first(
             Ok(())
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_medium_did_not_take_is_not_the_file_system_s_fault() {
+        let refused = |why: Option<&str>| {
+            let source = io::Error::from_raw_os_error(5);
+            let error = AttachError::Unmountable { found: "ext4".into(), at: "/mnt".into(), source };
+            unwritten(error, why.map(str::to_owned))
+        };
+        assert!(matches!(refused(None), AttachError::Unmountable { .. }));
+        let told = refused(Some("No space left on device"));
+        assert!(
+            matches!(told, AttachError::MountUnwritten { .. }) && told.to_string().contains("No space left")
+        );
+        let busy = unwritten(AttachError::busy("/mnt".as_ref(), Vec::new()), Some(String::new()));
+        assert!(matches!(busy, AttachError::Busy { .. }));
     }
 }

@@ -98,6 +98,27 @@ fn a_recording_holds_what_was_done_while_it_was_on() {
     sessions.assert_clean();
 }
 
+/// Confined as it is by then, with its own file system in the folder that is emptied.
+#[test]
+fn a_folder_that_is_emptied_ends_it_in_good_order() {
+    if !can_mount() {
+        return;
+    }
+    let sessions = Sessions::new();
+    let volume = sessions.volume(SIZE);
+    let mut serving = sessions.serve(&volume, "fuse", None);
+    let folder = sessions.path().join("run").join(&serving.state.id);
+    let open =
+        OpenOptions::new().write(true).open(serving.state.file.as_ref().expect("a file")).expect("ours");
+    open.write_all_at(&[7; 4096], 8192).expect("room");
+    drop(open);
+    for name in ["state.json", "control", "lock"] {
+        std::fs::remove_file(folder.join(name)).expect("ours");
+    }
+    assert!(serving.process.wait().expect("ours").success());
+    sessions.assert_clean();
+}
+
 #[test]
 fn a_signal_and_an_unmount_end_it_in_good_order() {
     if !can_mount() {

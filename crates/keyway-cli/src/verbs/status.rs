@@ -43,7 +43,8 @@ fn all(out: Output) -> Result<(), Failure> {
         elsewhere.into_iter().map(|one| format!("\n{} is {}", shown(&one.volume), OtherUser::from(one)));
     let (own, roots) = (&*own.collect::<String>(), &*roots);
     out.result(&document, || {
-        status_words::all(&volumes, [&waiting, &killed], &converting, (roots, own)).trim_end().to_owned() + own
+        status_words::all(&volumes, [&waiting, &killed], &converting, (roots, own)).trim_end().to_owned()
+            + own
     })
 }
 

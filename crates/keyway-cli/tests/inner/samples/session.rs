@@ -44,6 +44,16 @@ pub(super) fn attaching() -> Vec<Failure> {
             at: keyway_attach::Listen::Unix("/run/s".into()),
             source: io(13),
         },
+        NbdError::System {
+            doing: "listen on",
+            at: keyway_attach::Listen::Tcp(([127, 0, 0, 1], 80).into()),
+            source: io(13),
+        },
+        NbdError::System {
+            doing: "listen on",
+            at: keyway_attach::Listen::Tcp(([192, 0, 2, 1], 10809).into()),
+            source: io(99),
+        },
     ];
     all.extend(nbd.map(|error| Failure::from(E::Nbd(error))));
     all.extend(failures![
@@ -56,12 +66,18 @@ pub(super) fn attaching() -> Vec<Failure> {
         E::Busy { what: "/mnt".to_owned(), path: Some("/mnt".into()), users: Vec::new() },
         E::Busy { what: "/mnt".to_owned(), path: Some("/mnt".into()), users: vec![user(), user()] },
         E::io("mount FUSE at /mnt", io(13)),
+        E::io("make an event", io(24)),
         E::Io { doing: "mount FUSE at /mnt".to_owned(), path: None, source: io(5) },
         E::NoFuse { doing: "mount FUSE at /mnt".to_owned(), source: io(1) },
         E::NoFileSystem { filesystem: "vfat".to_owned(), at: "/mnt".into() },
         E::Mount { found: "an XFS file system".to_owned(), at: "/mnt".into(), source: io(5) },
         E::Unmountable { found: "ext4".to_owned(), at: "/mnt".into(), source: io(5) },
         E::Unmountable { found: "ntfs".to_owned(), at: "/mnt".into(), source: io(22) },
+        E::MountUnwritten {
+            found: "ext4".to_owned(),
+            at: "/mnt".into(),
+            why: "No space left on device".to_owned()
+        },
         E::EndsTooSoon { found: "ext4".to_owned(), at: "/mnt".into(), claims: 8192, present: 4096 },
         E::MountOption { option: "suid".to_owned(), why: "nosuid and nodev always hold" },
         E::Missing { what: "/dev/fuse".to_owned(), advice: Advice::LoadFuse },
