@@ -82,6 +82,9 @@ fn what_is_not_named_stays() {
     cli.refused("usage", "--new-no-keyfiles", neither);
     cli.ends(0, "protector change @v --pim 2 --keyfile @key --new-password-file @new");
     cli.ends(0, &format!("protector change @v {now} --new-no-keyfiles"));
+    // An empty word is none, as VeraCrypt has it.
+    cli.ends(0, "protector change @v --password-file @new --pim 2 --new-keyfile @key");
+    cli.ends(0, &format!("protector change @v {now} --new-keyfile="));
     cli.ends(0, "info @v --password-file @new --pim 2");
     assert_eq!(cli.json(0, "protector list @v")["key_protectors"][0]["kind"], "password");
     cli.refused(

@@ -1,6 +1,7 @@
 //! Signals that end a process, held back while a terminal shows nothing of what is typed: it must show it again before.
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read};
 use std::marker::PhantomData;
@@ -72,7 +73,11 @@ impl Read for Keys<'_> {
             PollFd::new(&self.held.waiting, PollFlags::IN),
             PollFd::new(self.terminal, PollFlags::IN),
         ];
-        poll(&mut both, None)?;
+        while let Err(why) = poll(&mut both, None) {
+            if why != Errno::INTR {
+                return Err(why.into());
+            }
+        }
         let [signal, _] = &both;
         if signal.revents().is_empty() {
             return self.terminal.read(into);

@@ -3,7 +3,7 @@
 #[cfg(feature = "lab")]
 use crate::lab::bench::{Buffers, Threads};
 use crate::locked::LockedVolume;
-use crate::secrets::{PasswordSource, SecretFrom};
+use crate::secrets::{PasswordSource, SecretFrom, SecretRole};
 use crate::session::NbdAddress;
 use crate::shown::{for_shell, line};
 use crate::tpm::Address;
@@ -119,7 +119,9 @@ pub fn cipher(text: &str) -> Result<String, Infallible> {
 pub fn options(secret: &PasswordSource, prefix: &str) -> String {
     let pim = secret.pim.filter(|pim| *pim > 0).map(|pim| format!(" --{prefix}pim {pim}"));
     let files = secret.keyfiles.iter().map(|file| format!(" --{prefix}keyfile {}", for_shell(file)));
-    pim.into_iter().chain(files).collect()
+    // Of a new secret that is something: those go which there were.
+    let none = (secret.no_keyfiles && secret.role == SecretRole::New).then(|| format!(" --{prefix}keyfile ''"));
+    pim.into_iter().chain(files).chain(none).collect()
 }
 
 /// The options that were given to open a volume, to be typed again: what it is looked for as, and what names its secrets. No secret
@@ -359,6 +361,10 @@ mod tests {
     fn what_is_usual_is_not_asked_for_again() {
         let of = |pim| options(&PasswordSource { pim, ..PasswordSource::new() }, "new-");
         assert_eq!([None, Some(0), Some(7)].map(of), ["", "", " --new-pim 7"]);
+        let none = PasswordSource::new().with_keyfiles(&["".into()]);
+        assert_eq!(options(&none, ""), "");
+        let none = PasswordSource { role: SecretRole::New, ..none };
+        assert_eq!(options(&none, "new-"), " --new-keyfile ''");
     }
 
     #[test]

@@ -29,7 +29,12 @@ pub struct SecretChange {
 
 impl SecretChange {
     fn names_anything(&self) -> bool {
-        self.hash.is_some() || self.no_keyfiles || self.no_password || self.secret.is_given()
+        self.hash.is_some() || self.keyfiles_go() || self.no_password || self.secret.is_given()
+    }
+
+    /// Whether there are no keyfiles any more, said in either way.
+    const fn keyfiles_go(&self) -> bool {
+        self.no_keyfiles || self.secret.no_keyfiles
     }
 
     fn sets_a_password(&self) -> bool {
@@ -61,7 +66,7 @@ impl SecretChange {
         subject: &Subject,
         secrets: &dyn Secrets,
     ) -> Result<VeraCryptSecret, Error> {
-        let keeps_keyfiles = !old.keyfiles.is_empty() && !self.no_keyfiles;
+        let keeps_keyfiles = !old.keyfiles.is_empty() && !self.keyfiles_go();
         let keyfiles = keeps_keyfiles || !self.secret.keyfiles.is_empty();
         let derived = Derived { hash, pim: self.secret.pim.or(old.pim), keyfiles };
         self.read_over(old, || self.secret.read_new(derived, subject, secrets))
@@ -81,7 +86,7 @@ impl SecretChange {
             let password = SecretBytes::copy_of(if by_keyfiles_alone { &[] } else { &old.password });
             VeraCryptSecret { password, keyfiles, pim: self.secret.pim }
         };
-        let keeps_keyfiles = read.keyfiles.is_empty() && !self.no_keyfiles;
+        let keeps_keyfiles = read.keyfiles.is_empty() && !self.keyfiles_go();
         Ok(VeraCryptSecret {
             password: read.password,
             keyfiles: if keeps_keyfiles { old.keyfiles.clone() } else { read.keyfiles },
@@ -99,7 +104,7 @@ impl From<&PasswordSource> for SecretChange {
 impl Serialize for SecretChange {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let new = count_keyfiles(&self.secret.keyfiles);
-        let keyfiles = (self.no_keyfiles || new > 0).then_some(new);
+        let keyfiles = (self.keyfiles_go() || new > 0).then_some(new);
         let mut fields = to.serialize_struct("SecretChange", 4)?;
         fields.serialize_field("new_password", &(self.sets_a_password() || self.no_password))?;
         fields.serialize_field("new_keyfiles", &keyfiles)?;

@@ -35,6 +35,8 @@ pub struct PasswordSource {
     pub password: Option<SecretFrom>,
     /// Keyfiles and folders of keyfiles.
     pub keyfiles: Vec<PathBuf>,
+    /// It was said that there are none: of a new secret, that those go which there were.
+    pub no_keyfiles: bool,
     /// VeraCrypt's personal iterations multiplier.
     pub pim: Option<u32>,
     /// Which of several it is.
@@ -51,6 +53,7 @@ impl PasswordSource {
     /// has the whole word for its name; and an empty word for none, both as VeraCrypt has it.
     #[must_use]
     pub fn with_keyfiles(mut self, written: &[OsString]) -> Self {
+        self.no_keyfiles = !written.is_empty() && written.iter().all(|word| word.is_empty());
         for word in written.iter().filter(|word| !word.is_empty()) {
             let parts = || word.to_str().into_iter().flat_map(|word| word.split(','));
             let are_there = parts().count() > 1 && parts().all(|part| Path::new(part).exists());
@@ -266,6 +269,8 @@ mod tests {
         assert_eq!(of(path("c,d").display().to_string()), [path("c,d")]);
         assert_eq!(of(list("a", "none")), [PathBuf::from(list("a", "none"))]);
         assert!(of(String::new()).is_empty());
+        let says_none = |written: &[OsString]| PasswordSource::new().with_keyfiles(written).no_keyfiles;
+        assert!(says_none(&["".into()]) && !says_none(&[]) && !says_none(&["".into(), "a".into()]));
     }
 
     #[test]
