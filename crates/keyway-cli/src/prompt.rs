@@ -86,7 +86,8 @@ pub(crate) fn confirm(question: &str, columns: usize) -> Result<bool, Failure> {
     let fits = question.lines().last().is_none_or(|last| last.chars().count() + YES.len() < columns);
     write_line(&mut asked.terminal, &format!("{question}{}{YES}", if fits { " " } else { "\n" }))?;
     let mut answer = [0; LINE_LIMIT];
-    let length = asked.held.keys(&asked.terminal).read(&mut answer).map_err(|e| Failure::io("read", tty, &e))?;
+    let length =
+        asked.held.keys(&asked.terminal).read(&mut answer).map_err(|e| Failure::io("read", tty, &e))?;
     match answer.get(..length).unwrap_or_default() {
         [.., CONTROL_C] => {
             write_line(&mut asked.terminal, "\n")?;

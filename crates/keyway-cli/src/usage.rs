@@ -199,7 +199,8 @@ pub(crate) fn named(mut failure: Failure, words: &[OsString]) -> Failure {
         failure.hint = failure.hint.replacen(&bare, &said("check path", &named), 1);
     }
     let by_name = || BY_NAME.iter().any(|verb| command_of(words).1.get_name() == *verb);
-    let named = failure.path.as_deref().filter(|path| volume_of(words).is_some_and(|volume| volume == **path));
+    let named =
+        failure.path.as_deref().filter(|path| volume_of(words).is_some_and(|volume| volume == **path));
     if let Some(facts) = named.and_then(favourites::missed).filter(|_| by_name()) {
         failure = failure.also(&said("favourites missed", &facts));
     }

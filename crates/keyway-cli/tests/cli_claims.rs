@@ -29,7 +29,10 @@ const CLAIMS: &[(&str, &str)] = &[
         "secrets_come_from_standard_input_descriptors_and_keyfiles a_typed_password_is_not_shown \
          a_terminal_is_asked_on_whatever_standard_input_is",
     ),
-    ("Enter alone is no password", "enter_alone_is_asked_about_again an_empty_new_password_is_asked_for_again"),
+    (
+        "Enter alone is no password",
+        "enter_alone_is_asked_about_again an_empty_new_password_is_asked_for_again",
+    ),
     ("A BitLocker volume also opens by", "every_secret_that_was_made_opens_it cat_gives_what_windows_put_in"),
     (
         "No secret is ever an argument",

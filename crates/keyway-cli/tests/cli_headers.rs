@@ -26,7 +26,10 @@ fn what_was_restored_is_told() {
     // This one was made without the hidden volume's, whose secret restores nothing from it.
     assert!(both.contains("as far as the backup has them"), "{both}");
     let one = told(&format!("header restore @v {with}"));
-    assert!(one.contains("was restored. If a hidden volume's is lost") && !one.contains("backup has"), "{one}");
+    assert!(
+        one.contains("was restored. If a hidden volume's is lost") && !one.contains("backup has"),
+        "{one}"
+    );
     // What is in the way is the file, not the volume.
     let there = cli.json(1, "header backup @v @h --password-file @pw --pim 1");
     assert_eq!(there["error"]["path"], cli.path("h").to_str().expect("text"), "{there}");

@@ -116,7 +116,8 @@ fn a_terminal_is_asked_on_whatever_standard_input_is() {
 fn a_signal_leaves_the_terminal_as_it_was() {
     let cli = Cli::new();
     cli.volume("v");
-    for (verb, question) in [("cat @v --length 1 --pim 1", "Password of v: "), ("erase @v --pim 1", "to go on: ")]
+    for (verb, question) in
+        [("cat @v --length 1 --pim 1", "Password of v: "), ("erase @v --pim 1", "to go on: ")]
     {
         let words = format!("{verb} --log @log; stty -a");
         let Some(mut typed) = Typed::new(&cli, &words) else { return };

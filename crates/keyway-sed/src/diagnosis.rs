@@ -263,7 +263,9 @@ fn refusal(refused: Refused, situation: &Situation<'_>) -> Diagnosis {
             let what = format!("the drive does not accept the secret for {whom}");
             let mut steps = vec![A::CheckDrivePassword, A::TryHashes { one, other }];
             // What the sheet has is the owner's, whose the first administrator's is as well.
-            if situation.tried.len() < 2 && who.is_some_and(|who| who == authority::SID || is_administrator(who)) {
+            if situation.tried.len() < 2
+                && who.is_some_and(|who| who == authority::SID || is_administrator(who))
+            {
                 steps.push(A::ElsePsidAlone);
             }
             say(K::WrongSecret, what, &causes, &steps)

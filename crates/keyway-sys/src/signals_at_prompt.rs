@@ -69,10 +69,8 @@ pub struct Keys<'a> {
 
 impl Read for Keys<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let mut both = [
-            PollFd::new(&self.held.waiting, PollFlags::IN),
-            PollFd::new(self.terminal, PollFlags::IN),
-        ];
+        let mut both =
+            [PollFd::new(&self.held.waiting, PollFlags::IN), PollFd::new(self.terminal, PollFlags::IN)];
         while let Err(why) = poll(&mut both, None) {
             if why != Errno::INTR {
                 return Err(why.into());

@@ -10,8 +10,8 @@ use keyway_secret::SecretBytes;
 use keyway_store::{MemStore, Store};
 use keyway_testkit::{Rng, unpack_xz, volumes};
 use keyway_volume::veracrypt::{
-    ChangeError, CreateError, Fill, HeaderChoice, HeaderFault, HeaderLocation, KeysGuard, NewVolume, RestoreFrom,
-    UnlockRequest, change, check, create, create_hidden, header_backup, header_restore, unlock,
+    ChangeError, CreateError, Fill, HeaderChoice, HeaderFault, HeaderLocation, KeysGuard, NewVolume,
+    RestoreFrom, UnlockRequest, change, check, create, create_hidden, header_backup, header_restore, unlock,
 };
 use keyway_volume::{Format, HashName, Secrets, VolumeError};
 use std::os::unix::fs::PermissionsExt;

@@ -120,7 +120,8 @@ pub fn options(secret: &PasswordSource, prefix: &str) -> String {
     let pim = secret.pim.filter(|pim| *pim > 0).map(|pim| format!(" --{prefix}pim {pim}"));
     let files = secret.keyfiles.iter().map(|file| format!(" --{prefix}keyfile {}", for_shell(file)));
     // Of a new secret that is something: those go which there were.
-    let none = (secret.no_keyfiles && secret.role == SecretRole::New).then(|| format!(" --{prefix}keyfile ''"));
+    let none =
+        (secret.no_keyfiles && secret.role == SecretRole::New).then(|| format!(" --{prefix}keyfile ''"));
     pim.into_iter().chain(files).chain(none).collect()
 }
 

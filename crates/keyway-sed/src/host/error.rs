@@ -22,7 +22,9 @@ pub enum HostError {
     #[error("the drive has no {0}")]
     Unsupported(&'static str),
     /// A reset of everything, which the drive takes only where its owner has allowed it.
-    #[error("the drive does not let a program reset its whole security side (TPER_RESET): its owner has not allowed that")]
+    #[error(
+        "the drive does not let a program reset its whole security side (TPER_RESET): its owner has not allowed that"
+    )]
     ResetNotAllowed,
     /// The secret can't be used.
     #[error(transparent)]

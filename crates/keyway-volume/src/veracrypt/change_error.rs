@@ -75,16 +75,22 @@ pub enum ChangeError {
     #[error("the second password opens the outer volume again, not a hidden one")]
     NotHidden,
     /// The outer volume's secret is right, and the hidden one's opens nothing.
-    #[error("the outer volume opened, but nothing opened with the hidden volume's password, keyfiles and PIM")]
+    #[error(
+        "the outer volume opened, but nothing opened with the hidden volume's password, keyfiles and PIM"
+    )]
     HiddenSecret(#[source] VolumeError),
     /// The secret opens nothing in the backup.
     #[error("no header in the backup opened with this password, keyfiles and PIM")]
     NotInBackup(#[source] VolumeError),
     /// The secret opens neither the copy that was to be restored nor the header in front.
-    #[error("neither the header in front nor its copy at the end opened with this password, keyfiles and PIM")]
+    #[error(
+        "neither the header in front nor its copy at the end opened with this password, keyfiles and PIM"
+    )]
     NeitherOpens(#[source] VolumeError),
     /// The secret opens the header in front, and not the copy that was to be restored.
-    #[error("the header in front opens, and its copy at the end does not: it is damaged, or has another secret")]
+    #[error(
+        "the header in front opens, and its copy at the end does not: it is damaged, or has another secret"
+    )]
     DamagedCopy,
     /// The header in front opens, and where the copy was the medium has ended.
     #[error("the header in front opens, and its copy is not there: the file or device ends before it")]

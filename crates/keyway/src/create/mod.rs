@@ -17,8 +17,8 @@ mod request;
 mod there;
 mod veracrypt;
 
-pub use bitlocker::{BitLockerCreated, BitLockerOptions, description, method};
 pub(crate) use bitlocker::veracrypt_cipher;
+pub use bitlocker::{BitLockerCreated, BitLockerOptions, description, method};
 pub use created::{Created, CreatedDetails};
 pub use in_words::key_rows;
 pub use keyway_cipher::{Algorithm, Chain};

@@ -151,11 +151,7 @@ fn recovery_password(given: &OsStr) -> Result<RecoveryPassword, Error> {
     // One that is mistyped is one, and its group is told.
     let is_one = |text: &[u8]| text.iter().filter(|byte| byte.is_ascii_digit()).count() > text.len() / 2;
     let said = ascii(&bytes);
-    if text != "-" && shaped(&said).is_none() && !is_one(&said) {
-        Err(none())
-    } else {
-        recovery_in(&bytes)
-    }
+    if text != "-" && shaped(&said).is_none() && !is_one(&said) { Err(none()) } else { recovery_in(&bytes) }
 }
 
 /// Whether a text is digits, as many as a recovery password has, and what may stand between them.

@@ -92,9 +92,7 @@ impl PasswordSource {
         self.keyfiles.iter().try_for_each(|path| check_keyfile(path))?;
         check_pim(self.pim)?;
         match &self.password {
-            Some(from @ SecretFrom::File(path)) if !gives_once(path) => {
-                self.not_empty(from, &from.read()?)
-            }
+            Some(from @ SecretFrom::File(path)) if !gives_once(path) => self.not_empty(from, &from.read()?),
             _ => Ok(()),
         }
     }
@@ -284,8 +282,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("temp");
         let path = folder.path().join("socket");
         let _socket = std::os::unix::net::UnixListener::bind(&path).expect("a socket");
-        let from =
-            |path: &Path| PasswordSource { password: Some(SecretFrom::File(path.into())), ..Default::default() };
+        let from = |path: &Path| PasswordSource {
+            password: Some(SecretFrom::File(path.into())),
+            ..Default::default()
+        };
         let told = from(&path).check();
         assert!(matches!(&told, Err(Error::Misuse(Misuse::Socket(named))) if *named == path), "{told:?}");
         let told = from(folder.path()).check();

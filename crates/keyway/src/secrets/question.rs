@@ -224,12 +224,17 @@ mod tests {
         assert_eq!(told.as_deref(), Some("the password has 5 characters, and BitLocker takes 8 to 256"));
         assert_eq!(refused(Wanted::NewBitLockerPassword, b"long enough"), None);
         assert_eq!(refused(Wanted::NewPassword, b"short"), None);
-        for wanted in [Wanted::NewPassword, Wanted::Password, Wanted::RecoveryPassword, Wanted::Pin, Wanted::Psid] {
+        for wanted in
+            [Wanted::NewPassword, Wanted::Password, Wanted::RecoveryPassword, Wanted::Pin, Wanted::Psid]
+        {
             assert_eq!(refused(wanted, b"").as_deref(), Some("nothing was typed"), "{wanted:?}");
         }
         // Keyfiles alone may open it, and whoever is asked has to know that.
         let asked = |may_be_empty| Question { may_be_empty, ..Question::new(Wanted::Password, &subject) };
-        assert_eq!((asked(true).refuses(b""), asked(true).words()), (None, "Password of it (Enter for none)".into()));
+        assert_eq!(
+            (asked(true).refuses(b""), asked(true).words()),
+            (None, "Password of it (Enter for none)".into())
+        );
         assert_eq!(asked(false).words(), "Password of it");
         if cfg!(feature = "tpm") {
             let told = refused(Wanted::NewPin, b"123");
