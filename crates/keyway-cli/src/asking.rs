@@ -66,8 +66,7 @@ fn typed(asked: &Question<'_>) -> Result<SecretBytes, Failure> {
             }
             _ => return Ok(first),
         };
-        let again = (more > 0).then(|| format!("{wrong}; once more"));
-        again.iter().for_each(|again| note(again));
+        (more > 0).then(|| format!("{wrong}; once more")).iter().for_each(|again| note(again));
     }
     Err(Failure::usage(wrong, "try again and type it slowly"))
 }

@@ -51,8 +51,8 @@ pub(crate) fn password(question: &str) -> Result<SecretBytes, Failure> {
     let tty = Path::new("/dev/tty");
     let mut quiet = Quiet::open(hidden).map_err(|e| Failure::io("ask on", tty, &e))?;
     write_line(&mut quiet.terminal, &line(question))?;
-    let typed = Typed::read(&mut quiet.held.keys(&quiet.terminal));
-    let typed = typed.map_err(|e| Failure::io("read", tty, &e))?;
+    let typed =
+        Typed::read(&mut quiet.held.keys(&quiet.terminal)).map_err(|e| Failure::io("read", tty, &e))?;
     write_line(&mut quiet.terminal, "\n")?;
     match typed {
         Typed::Line(line) => Ok(line),
@@ -86,8 +86,8 @@ pub(crate) fn confirm(question: &str, columns: usize) -> Result<bool, Failure> {
     let fits = question.lines().last().is_none_or(|last| last.chars().count() + YES.len() < columns);
     write_line(&mut asked.terminal, &format!("{question}{}{YES}", if fits { " " } else { "\n" }))?;
     let mut answer = [0; LINE_LIMIT];
-    let length =
-        asked.held.keys(&asked.terminal).read(&mut answer).map_err(|e| Failure::io("read", tty, &e))?;
+    let read = asked.held.keys(&asked.terminal).read(&mut answer);
+    let length = read.map_err(|e| Failure::io("read", tty, &e))?;
     match answer.get(..length).unwrap_or_default() {
         [.., CONTROL_C] => {
             write_line(&mut asked.terminal, "\n")?;

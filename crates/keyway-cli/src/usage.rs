@@ -198,10 +198,9 @@ pub(crate) fn named(mut failure: Failure, words: &[OsString]) -> Failure {
         let (bare, named) = (sentence(&Advice::CheckPath), json!({ "argument": argument }));
         failure.hint = failure.hint.replacen(&bare, &said("check path", &named), 1);
     }
-    let by_name = || BY_NAME.iter().any(|verb| command_of(words).1.get_name() == *verb);
-    let named =
-        failure.path.as_deref().filter(|path| volume_of(words).is_some_and(|volume| volume == **path));
-    if let Some(facts) = named.and_then(favourites::missed).filter(|_| by_name()) {
+    let by_name = volume_of(words).filter(|_| BY_NAME.contains(&command_of(words).1.get_name()));
+    let named = failure.path.as_deref().filter(|path| by_name.as_deref() == Some(path.as_os_str()));
+    if let Some(facts) = named.and_then(favourites::missed) {
         failure = failure.also(&said("favourites missed", &facts));
     }
     failure.hint = filled(&with_verbs(&failure.hint, words), words);

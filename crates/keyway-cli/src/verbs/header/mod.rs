@@ -83,13 +83,9 @@ fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
             _ => None,
         });
         let headers = headers.collect::<Vec<_>>().join(" and the ");
-        said(
-            "header restore",
-            &facts(
-                done,
-                json!({"headers": headers, "both": headers.contains(" and "), "file": args.file.is_some()}),
-            ),
-        )
+        let more =
+            json!({"both": headers.contains(" and "), "headers": headers, "file": args.file.is_some()});
+        said("header restore", &facts(done, more))
     };
     args.on.dry.carry_out(plan, Some(&question), RestorePlan::run, words, out)
 }
