@@ -169,7 +169,11 @@ fn what_root_without_its_capabilities_can_not_do_is_told_and_not_tried() {
     cli.ends(0, "close @v");
     std::fs::create_dir(cli.path("folder")).expect("a folder");
     let (_, said) = run(&format!("open @v @folder {with}"));
-    assert!(said["error"]["hint"].as_str().is_some_and(|hint| hint.contains("SYS_ADMIN")), "{said}");
+    assert_eq!(
+        (&said["error"]["code"], &said["error"]["advice"][0]["kind"]),
+        (&json!(5), &json!("leave-container"))
+    );
+    assert!(said["error"]["message"].as_str().is_some_and(|what| what.contains("CAP_SYS_ADMIN")), "{said}");
     assert_eq!(cli.json(0, "doctor")["confined"], false);
 }
 

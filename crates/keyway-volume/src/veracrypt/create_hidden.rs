@@ -150,12 +150,12 @@ fn refuse_over_files(
     Err(CreateError::OuterFiles { size, most: if most < SMALLEST_HIDDEN_VOLUME { 0 } else { most } })
 }
 
-/// Whether a hidden volume can have so many bytes in a volume of so many, headers included.
+/// Whether a hidden volume can have so many bytes in a volume of so many, headers included, and the room that is in it then.
 ///
 /// # Errors
 /// One of them is too small, or the hidden one too large.
-pub fn check_hidden_size(volume_bytes: u64, size: u64) -> Result<(), CreateError> {
-    data_range(volume_bytes, size).map(drop)
+pub fn check_hidden_size(volume_bytes: u64, size: u64) -> Result<u64, CreateError> {
+    data_range(volume_bytes, size).map(|data| data.end - data.start)
 }
 
 /// Where the data of a hidden volume of `size` bytes lies.

@@ -111,31 +111,27 @@ impl CreateRequest {
             let written = if self.quick { HEADERS_BYTES + BACKUP_GROUP_BYTES } else { size };
             veracrypt::must_have_room(&self.path, written).map_err(about(&self.path))?;
         }
-        let refused = match (self.format, self.hidden_bytes) {
+        let room = match (self.format, self.hidden_bytes) {
             (Family::VeraCrypt, hidden) => {
                 let around = if hidden.is_some() { 0 } else { HEADERS_BYTES + BACKUP_GROUP_BYTES };
                 let fits =
                     |fs: FileSystem| fs.check_size(hidden.unwrap_or(size).saturating_sub(around), around);
                 match hidden {
                     Some(hidden) => veracrypt::check_hidden_size(size, hidden),
-                    None => veracrypt::check_size(size, 512),
+                    None => veracrypt::check_size(size, 512).map(|()| size.saturating_sub(around)),
                 }
-                .and_then(|()| Ok(self.filesystem.map_or(Ok(()), fits)?))
+                .and_then(|room| Ok(self.filesystem.map_or(Ok(()), fits).map(|()| room)?))
             }
             (Family::BitLocker, _) if size < bitlocker::SMALLEST_VOLUME => {
                 let least = bitlocker::SMALLEST_VOLUME;
                 return Err(about(&self.path)(bitlocker::CreateError::TooSmall { size, least }));
             }
-            (Family::BitLocker, _) => Ok(()),
+            (Family::BitLocker, _) => Ok(size),
         };
-        refused.map_err(about(&self.path))?;
+        let room = room.map_err(about(&self.path))?;
         match self.hidden_bytes.filter(|bytes| !bytes.is_multiple_of(SECTOR.into())) {
             Some(size) => Err(about(&self.path)(CreateError::NotWholeSectors { size, sector_bytes: SECTOR })),
-            None => Ok(match (self.format, self.hidden_bytes) {
-                (Family::VeraCrypt, None) => size.checked_sub(HEADERS_BYTES + BACKUP_GROUP_BYTES),
-                (Family::VeraCrypt, hidden) => hidden,
-                (Family::BitLocker, _) => Some(size),
-            }),
+            None => Ok(Some(room)),
         }
     }
 
