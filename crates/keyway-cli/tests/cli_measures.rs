@@ -5,7 +5,7 @@
 mod cli_support;
 
 use cli_support::Cli;
-use keyway_testkit::{copy_program, is_root, require_root, require_tool};
+use keyway_testkit::{copy_program, is_root, require_fuse, require_root, require_tool};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -175,6 +175,27 @@ fn what_root_without_its_capabilities_can_not_do_is_told_and_not_tried() {
     );
     assert!(said["error"]["message"].as_str().is_some_and(|what| what.contains("CAP_SYS_ADMIN")), "{said}");
     assert_eq!(cli.json(0, "doctor")["confined"], false);
+}
+
+/// Root of a container that was given FUSE and nothing else: it is not told that it has to be root.
+#[test]
+fn root_without_loop_devices_is_told_of_them_and_not_of_root() {
+    if !is_root() || !require_fuse() {
+        return;
+    }
+    let Some(unshare) = require_tool("unshare") else { return };
+    let cli = Cli::new();
+    std::fs::create_dir(cli.path("dev")).expect("a folder");
+    let script = "mount -t tmpfs none \"$1\" && cp -a /dev/null /dev/zero /dev/random /dev/urandom /dev/fuse \"$1\" && \
+                  mount --bind \"$1\" /dev && exec \"$0\" doctor --json";
+    let mut alone = keyway_testkit::own_mounts(&unshare, &[], &cli.path(""));
+    alone.args(["sh", "-c", script, env!("CARGO_BIN_EXE_keyway")]).arg(cli.path("dev"));
+    let done = alone.output().expect("unshare starts");
+    let said: Value = serde_json::from_slice(&done.stdout).unwrap_or_else(|e| panic!("{e}: {done:?}"));
+    assert_eq!((&said["fuse"]["usable"], &said["attachment"]), (&json!(true), &json!("fuse")), "{said}");
+    assert_eq!(said["loop_device"]["advice"][0]["kind"], "load-loop", "{said}");
+    let because = said["because"].as_str().expect("a sentence");
+    assert!(because.contains("loop device") && !because.contains("root"), "{because}");
 }
 
 fn check_tour(said: &Value) {
