@@ -6,10 +6,10 @@ mod cli_support;
 use cli_support::checked;
 use cli_support::image::{Image, SECRET, allocated, path};
 use cli_support::in_use::{start, written_while_converted};
-use keyway_testkit::{Rng, require_root, require_tool};
+use keyway_testkit::{Rng, require_root, require_tool, wait_until};
 use serde_json::Value;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -113,6 +113,37 @@ fn what_was_decrypted_in_use_is_told_as_that_whatever_lies_there() {
     assert_eq!(status["key_protectors"], serde_json::json!([]), "{status}");
     cli.ends(0, "close @v");
     assert_eq!(child.wait().expect("ends").code(), Some(0));
+}
+
+/// Whoever closes a BitLocker volume is told how much of it is encrypted, as the volume says it itself: the run that ends may have
+/// begun in its middle.
+#[test]
+fn a_bitlocker_volume_that_is_closed_tells_how_much_of_it_is_encrypted() {
+    let image = Image::new();
+    let cli = &image.cli;
+    let Some(()) = cli.make("d", 80 << 20, "mkfs.fat", &["-F", "32"]) else { return };
+    let secret = SECRET.replace("--pim 1", "");
+    let begin =
+        format!("encrypt @d --format bitlocker --no-recovery-password --grow --yes --limit 8 {secret}");
+    let mut child = cli.command(cli.words(&begin)).stdout(Stdio::null()).spawn().expect("keyway starts");
+    wait_until("some of it is encrypted", || {
+        let status: Value = serde_json::from_slice(&cli.run("status @d --json").stdout).unwrap_or_default();
+        status["done_bytes"].as_u64() > Some(4 << 20)
+    });
+    cli.ends(0, "pause @d");
+    child.wait().expect("ends");
+    let resume = format!("resume @d --online --limit 1 --json {secret}");
+    let mut command = cli.command(cli.words(&resume));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("keyway starts");
+    // It says where the volume is, and stays.
+    let said = child.stdout.take().expect("piped");
+    let said = serde_json::Deserializer::from_reader(said).into_iter::<Value>().next();
+    assert!(said.is_some_and(|document| document.is_ok()));
+    cli.ends(0, "close @d");
+    let done = child.wait_with_output().expect("ends");
+    let said = String::from_utf8_lossy(&done.stderr);
+    let percent = cli.json(0, "info @d")["percentage_encrypted"].as_f64().expect("a number");
+    assert!(percent > 1.0 && said.contains(&format!("{percent:.1} % converted")), "{percent}: {said}");
 }
 
 /// A file system gets files while the used space of it is converted: they lie where it was free. The process is killed

@@ -176,7 +176,7 @@ impl Need {
         let unless = |met: bool, reason| if met { Ok(()) } else { Err(reason) };
         let met = match self {
             // Their devices open, and their work is refused.
-            Self::DmCrypt | Self::Ublk | Self::OutlivesServer | Self::Fuse if is_confined_root() => {
+            Self::DmCrypt | Self::Ublk | Self::OutlivesServer if is_confined_root() => {
                 Err(LackReason::NoRights)
             }
             Self::DmCrypt => dmcrypt::available().map_err(|e| match e {
@@ -191,11 +191,13 @@ impl Need {
             Self::Fuse => can_open("/dev/fuse").and_then(|()| {
                 let helper =
                     || ["fusermount3", "fusermount"].into_iter().any(|name| find_program(name).is_some());
+                self.by_root(root, !is_confined_root())?;
                 unless(root || helper(), LackReason::NoFusermount)
             }),
-            Self::LoopDevice => unless(root, LackReason::NotRoot)
-                .and_then(|()| can_open("/dev/loop-control"))
-                .and_then(|()| unless(!is_confined_root(), LackReason::NoRights)),
+            Self::LoopDevice => {
+                let may = self.by_root(root, !is_confined_root());
+                may.and_then(|()| can_open("/dev/loop-control"))
+            }
             Self::Mountd if root => Err(LackReason::NoHelper("root needs no help".to_owned())),
             Self::Mountd => mountd::available().map_err(LackReason::NoHelper),
             Self::NothingProtected => unless(!wish.protect_hidden, LackReason::Wish),
@@ -203,6 +205,15 @@ impl Need {
             Self::Mounted => unless(wish.mount, LackReason::Wish),
         };
         met.map_err(|reason| Lack { need: self, reason })
+    }
+
+    /// What root is asked for by FUSE, where it is root who mounts, and by a loop device.
+    fn by_root(self, root: bool, has_rights: bool) -> Result<(), LackReason> {
+        match (root, self) {
+            (true, _) if !has_rights => Err(LackReason::NoRights),
+            (false, Self::LoopDevice) => Err(LackReason::NotRoot),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -322,6 +333,18 @@ mod tests {
         let lack = Lack { need: Need::Fuse, reason };
         assert_eq!(lack.to_string(), "only root and the group disk may open /dev/fuse");
         assert_eq!(lack.advice(), [Advice::JoinGroup { group: "disk".to_owned() }]);
+    }
+
+    #[test]
+    fn root_without_rights_is_told_what_lacks() {
+        let has =
+            |root, rights| [Need::Fuse, Need::LoopDevice].map(|need| need.by_root(root, rights).is_ok());
+        assert_eq!(has(true, true), [true, true]);
+        assert_eq!(has(true, false), [false, false]);
+        // A user's are another program's business, and nobody's.
+        assert_eq!(has(false, false), [true, false]);
+        let lack = Lack { need: Need::Fuse, reason: LackReason::NoRights };
+        assert_eq!(lack.advice(), [Advice::GiveCapability]);
     }
 
     #[test]
