@@ -171,7 +171,7 @@ fn what_root_without_its_capabilities_can_not_do_is_told_and_not_tried() {
     let (_, said) = run(&format!("open @v @folder {with}"));
     assert_eq!(
         (&said["error"]["code"], &said["error"]["advice"][0]["kind"]),
-        (&json!(5), &json!("leave-container"))
+        (&json!(5), &json!("give-capability"))
     );
     assert!(said["error"]["message"].as_str().is_some_and(|what| what.contains("CAP_SYS_ADMIN")), "{said}");
     assert_eq!(cli.json(0, "doctor")["confined"], false);

@@ -225,7 +225,7 @@ const OF_VERBS: &[&str] = &[
     "join-group",
     "let-users-open",
     "install-fuse",
-    "leave-container",
+    "give-capability",
     "restore-from-this",
     "name-header-backup",
     "name-metadata-backup",
