@@ -10,7 +10,7 @@ use keyway::conversion::{
 };
 use keyway::shown::{for_shell, shown};
 use keyway::told::facts;
-use keyway::{Error, KeySearch, Note, Stage};
+use keyway::{KeySearch, Note, Stage};
 use keyway_attach::path_text::value as in_json;
 use keyway_error::Kind;
 use serde_json::{Value, json};
@@ -80,11 +80,7 @@ impl keyway::Progress for Told<'_> {
             Note::Closed { percent, opens } => warn("closed", json!({"percent": percent, "opens": opens})),
             Note::Decrypted => self.out.announce(&words("decrypted", Value::Null)),
             Note::JournalNotRemoved(journal, e) => {
-                let why = match e {
-                    Error::System { source, .. } => source.to_string(),
-                    other => other.to_string(),
-                };
-                warn("journal not removed", json!({"journal": in_json(journal), "why": why}));
+                warn("journal not removed", json!({"journal": in_json(journal), "why": e.reason()}));
             }
             Note::JournalUnproven(journal) => warn("journal unproven", json!({"journal": in_json(journal)})),
             Note::JournalNotFound(e) => warn("journal not found", json!({"why": e.to_string()})),
@@ -105,11 +101,9 @@ pub(crate) fn tell(outcome: &ConversionOutcome, of: &ConversionRequest, out: Out
     if outcome.state == ConversionState::Paused {
         let done = outcome.work.as_ref().and_then(|work| Some((work.done_bytes?, work.total_bytes)));
         let percent = done.map(|(done, total)| percentage(done, total)).unwrap_or_default();
-        let facts = facts(
-            &outcome.made,
-            json!({"path": in_json(&outcome.volume), "percent": percent,
-            "opens": outcome.percentage_encrypted, "resume": outcome.resume_with(of)}),
-        );
+        let state = json!({"path": in_json(&outcome.volume), "percent": percent,
+            "opens": outcome.percentage_encrypted, "resume": outcome.resume_with(of)});
+        let facts = facts(&outcome.made, state);
         let [what, next] = ["paused", "paused next"].map(|word| said(&format!("conversion {word}"), &facts));
         let failure = Failure::new(Exit::Failed, what, next).kind(Kind::Paused);
         let path = Some(outcome.volume.as_path().into());

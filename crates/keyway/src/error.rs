@@ -303,6 +303,14 @@ fn named(path: &Path, error: &Error) -> String {
 }
 
 impl Error {
+    /// What the system said, where it was that which failed; else all of it.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::System { source, .. } => source.to_string(),
+            other => other.to_string(),
+        }
+    }
+
     /// A system call on a path that failed.
     pub(crate) fn system(doing: &'static str, path: &Path, source: io::Error) -> Self {
         Self::System { doing, path: path.to_owned(), source: ended_early(source) }
