@@ -214,21 +214,73 @@ fn floors(text: &str) -> Vec<Vec<String>> {
     floors
 }
 
-/// What each crate of ours stands on, by any table of its manifest, for any target, with any feature; or what its tests need.
-fn stands_on(tests: bool) -> HashMap<String, Vec<String>> {
+/// The crates of the workspace, as cargo has them.
+fn packages() -> Vec<serde_json::Value> {
     let mut command = Command::new(env!("CARGO"));
     command.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).current_dir(root());
     let said = command.output().expect("cargo starts");
     let said: serde_json::Value = serde_json::from_slice(&said.stdout).expect("JSON");
+    said["packages"].as_array().expect("a list").clone()
+}
+
+/// crates.io refuses what it does not know where a crate is published, and nobody finds one that names nothing.
+#[test]
+fn every_crate_that_is_published_can_be_found() {
+    // Of https://crates.io/category_slugs, those that ours are of.
+    const CATEGORIES: [&str; 11] = [
+        "command-line-utilities",
+        "cryptography",
+        "development-tools::profiling",
+        "development-tools::testing",
+        "emulators",
+        "filesystem",
+        "hardware-support",
+        "memory-management",
+        "os::linux-apis",
+        "rust-patterns",
+        "simulation",
+    ];
+    let published = packages().into_iter().filter(|package| package["publish"].is_null());
+    let mut found = 0;
+    for package in published {
+        let all = |of: &str| {
+            let words = package[of].as_array().expect("a list").iter();
+            words.map(|word| word.as_str().expect("text").to_owned()).collect::<Vec<_>>()
+        };
+        let (keywords, categories) = (all("keywords"), all("categories"));
+        assert!(
+            (1..=5).contains(&keywords.len()) && (1..=5).contains(&categories.len()),
+            "{}",
+            package["name"]
+        );
+        let is_keyword = |word: &String| {
+            word.len() <= 20
+                && word.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        };
+        assert!(keywords.iter().all(is_keyword), "{}: {keywords:?}", package["name"]);
+        assert!(
+            categories.iter().all(|one| CATEGORIES.contains(&&**one)),
+            "{}: {categories:?}",
+            package["name"]
+        );
+        found += 1;
+    }
+    assert!(found > 15, "{found}");
+}
+
+/// What each crate of ours stands on, by any table of its manifest, for any target, with any feature; or what its tests need.
+fn stands_on(tests: bool) -> HashMap<String, Vec<String>> {
+    let packages = packages();
     let name = |of: &serde_json::Value| of["name"].as_str().expect("a name").to_owned();
     let all = |of: &serde_json::Value| of.as_array().expect("a list").clone();
-    let ours: Vec<String> = all(&said["packages"]).iter().map(name).collect();
+    let ours: Vec<String> = packages.iter().map(name).collect();
     let needed = |package: &serde_json::Value| {
         let needed =
             all(&package["dependencies"]).into_iter().filter(|needed| (needed["kind"] == "dev") == tests);
         needed.map(|needed| name(&needed)).filter(|needed| ours.contains(needed)).collect()
     };
-    all(&said["packages"]).iter().map(|package| (name(package), needed(package))).collect()
+    packages.iter().map(|package| (name(package), needed(package))).collect()
 }
 
 /// The longest chain of crates from this one down.
