@@ -98,7 +98,8 @@ fn a_volume_that_another_file_replaced_is_closed_by_the_name_it_was_opened_by() 
         );
     }
     let plan = cli.json(0, "close @v --dry-run");
-    assert_eq!(plan["plan"]["close"][0]["pid"], number(pid), "{plan}");
+    let planned = &plan["plan"]["close"][0];
+    assert_eq!((&planned["pid"], &planned["replaced"]), (&number(pid), &true.into()), "{plan}");
     let closed = cli.json(0, "close @v --yes");
     assert_eq!((&closed["closed"][0]["pid"], &closed["closed"][0]["replaced"]), (&number(pid), &true.into()));
     assert_eq!(cli.json(7, "close @v --exit-code")["error"]["kind"], "not-open");

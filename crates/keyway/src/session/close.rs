@@ -78,6 +78,7 @@ pub fn plan_close(name: Option<&Path>) -> Result<Vec<ClosedVolume>, Error> {
         Some(name) => find_to_close(name)?.into_iter().collect(),
         None => list()?,
     };
+    let replaced = name.as_ref().is_some_and(|name| matches!(find(name), Ok(None))) && !open.is_empty();
     // As closing it would: whoever looks before wants to know.
     let serving: Vec<_> = list()?.iter().map(|state| state.pid).collect();
     // One that is mounted on another is closed first.
@@ -91,7 +92,7 @@ pub fn plan_close(name: Option<&Path>) -> Result<Vec<ClosedVolume>, Error> {
     };
     open.iter().try_for_each(idle)?;
     let killed = if name.is_some() && !open.is_empty() { Vec::new() } else { killed(name.as_deref())? };
-    let open = open.into_iter().map(|state| ClosedVolume::new(state, false));
+    let open = open.into_iter().map(|state| ClosedVolume { replaced, ..ClosedVolume::new(state, false) });
     let all: Vec<_> = open.chain(killed.into_iter().map(|state| ClosedVolume::new(state, true))).collect();
     if name.is_none() {
         let mut others = SessionElsewhere::all().into_iter();
