@@ -10,11 +10,13 @@ const NOT_SHOWN: &[(&str, &str)] = &[
     ("give-any-secret", "recovery_password"),
     ("give-any-secret", "startup_key"),
     ("give-any-secret", "tpm"),
+    ("secrets-as-begun", "pim"),
     ("other-protectors", "recovery_password"),
     ("other-protectors", "startup_key"),
     ("other-protectors", "tpm"),
     // It is the volume that is told of, by its name.
     ("resize-for-bitlocker", "path"),
+    ("resize-for-conversion", "path"),
     ("shrink-inside", "bytes"),
     ("shrink-file-system", "bytes"),
     ("cant-shrink-so-grow-file", "bytes"),
