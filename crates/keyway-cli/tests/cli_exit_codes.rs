@@ -480,7 +480,7 @@ fn what_would_wait_for_ever_is_refused() {
     }
     for words in ["--size 1M --force", "--size 1M --force --dry-run", "--size 1M", "--hidden 256K --yes"] {
         let words = format!("create @pipe {words} --password-file @pw");
-        cli.fails(1, "not-suitable", "neither a file nor a block device", &words);
+        cli.fails(4, "not-suitable", "is a pipe, not a volume", &words);
     }
 }
 
