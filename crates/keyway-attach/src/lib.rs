@@ -43,9 +43,9 @@ pub use error::{
     AttachError, DmCryptError, NbdError, NvmeError, Silence, SilentProcess, UblkError, Unmappable, User,
     VhostError,
 };
+pub use keyway_sys::{HeldSignals, is_asked_to_stop, stop_on_signals};
 pub use namespace::{Namespace, NamespaceError, SecurityRefusal, VolumeNamespace};
 pub use notice::{Notice, on_notice};
-pub use keyway_sys::{HeldSignals, is_asked_to_stop, stop_on_signals};
 pub use on_signals::on_signals;
 pub use peer::{LocalUsers, Refusals, Refused};
 pub use stop::Stop;

@@ -475,11 +475,7 @@ fn an_erased_volume_opens_by_nothing() {
 fn what_is_not_for_these_volumes_says_so() {
     let volume = Volume::new();
     let cli = &volume.cli;
-    cli.refused(
-        "usage",
-        "give a new password, or name another protector with --id",
-        "protector change @v --password-file @pw --new-hash sha256",
-    );
+    cli.refused("usage", "leave out --new-hash", "protector change @v --password-file @pw --new-hash sha256");
     cli.refused(
         "usage",
         "give a password",

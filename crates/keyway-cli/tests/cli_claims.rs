@@ -72,10 +72,23 @@ const CLAIMS: &[(&str, &str)] = &[
         "`close` of one whose protection of a hidden volume refused writes",
         "a_protected_hidden_volume_survives_writes_to_the_outer_one",
     ),
+    (
+        "So they do where the folder of its session was taken away",
+        "a_logout_that_empties_the_runtime_folder_closes_what_is_open \
+         a_volume_whose_session_nobody_finds_is_open_and_the_way_to_close_it_is_told",
+    ),
     ("`pause` of what is paused already", "a_paused_volume_says_what_it_is_and_what_to_do"),
     (
         "Of what the same user has open with sessions in another folder",
         "who_has_it_open_from_elsewhere_hears_the_command_that_closes_it",
+    ),
+    (
+        "`encrypt` tells it in words as soon as",
+        "a_conversion_tells_its_recovery_password_before_the_long_work",
+    ),
+    (
+        "`pause` and `resume`, which make none",
+        "a_conversion_tells_its_recovery_password_before_the_long_work",
     ),
     ("A recovery password that can't be one", "each_wrong_secret_has_its_code_and_its_word"),
     ("`--tpm` asks", "a_tpm_alone_opens_it tpm_pin_and_startup_key_open_it"),

@@ -262,7 +262,7 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
     // That it is a volume is known: nobody is sent to look for another file.
     let wrong = &cli.json(3, &format!("resume @d {NEW}"))["error"];
     assert!(
-        wrong["hint"].as_str().is_some_and(|hint| hint.contains("perhaps it was begun with a --pim")),
+        wrong["hint"].as_str().is_some_and(|hint| hint.contains("they are those that it was begun with")),
         "{wrong}"
     );
     assert!(

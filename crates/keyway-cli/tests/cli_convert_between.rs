@@ -382,7 +382,7 @@ fn what_can_not_be_is_refused_before_anything_changes() {
             "leave --to-go, --no-password, --startup-key-out",
             format!("{back} --no-recovery-password"),
         ),
-        (2, "usage", "`keyway bench` compares them", format!("{back} --cipher aes-xts-128")),
+        (2, "usage", "in a VeraCrypt volume AES is --cipher aes", format!("{back} --cipher aes-xts-128")),
         (
             3,
             "wrong-secret",

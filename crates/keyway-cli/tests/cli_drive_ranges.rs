@@ -14,7 +14,7 @@ fn ranges() {
     cli.fails(1, "not-now", "it overlaps another range", &set("2 --start 2M --length 4M --yes"));
     cli.fails(1, "not-now", "tells the block size", &set("2 --start 1000 --length 4M --yes"));
     cli.refused("usage", "name another", &set("0 --start 1M --length 4M --yes"));
-    cli.refused("usage", "use `keyway drive range remove`", &set("2 --start 1M --length 0 --yes"));
+    cli.refused("usage", "use `keyway drive range remove", &set("2 --start 1M --length 0 --yes"));
     let list = cli.json(0, &format!("drive range list @drive {ADMIN}"));
     assert_eq!(list["ranges"].as_array().map(Vec::len), Some(2));
     let range = &list["ranges"][1];

@@ -190,10 +190,15 @@ fn a_new_volume_that_is_interrupted_while_its_file_system_is_made_is_gone() {
         if place == "there" {
             std::fs::write(cli.path(place), b"precious").expect("written");
         }
-        let words = format!("create @{place} --size 16M --quick --filesystem ext4 {PW} --pim 1 --force --yes --json");
+        let words =
+            format!("create @{place} --size 16M --quick --filesystem ext4 {PW} --pim 1 --force --yes --json");
         let done = cli.command(cli.words(&words)).env("PATH", &path).output().expect("it starts");
         let said: serde_json::Value = serde_json::from_slice(&done.stdout).expect("a document");
-        assert_eq!((done.status.code(), said["error"]["kind"].as_str()), (Some(1), Some("interrupted")), "{said}");
+        assert_eq!(
+            (done.status.code(), said["error"]["kind"].as_str()),
+            (Some(1), Some("interrupted")),
+            "{said}"
+        );
         assert_eq!(said["error"]["advice"][0]["kind"], "no-volume-made", "{said}");
     }
     assert!(!cli.path("v").exists());

@@ -55,7 +55,8 @@ fn where_nothing_may_be_mounted_what_works_without_is_named() {
     let Some(setpriv) = require_tool("setpriv").filter(|_| require_root() && has_fuse()) else { return };
     let cli = Cli::new();
     cli.volume("v");
-    for how in ["", " --attach fuse"] {
+    std::fs::create_dir(cli.path("mnt")).expect("a folder");
+    for how in [" @mnt", " --attach fuse"] {
         let open = cli.command(cli.words(&format!("open @v{how} --json --password-file @pw --pim 1")));
         let mut barred = Command::new(&setpriv);
         barred.args(["--bounding-set", "-sys_admin"]).arg(open.get_program()).args(open.get_args());

@@ -118,7 +118,8 @@ fn a_hidden_volume_that_the_new_secret_opens_is_kept() {
     let before = std::fs::read(cli.path("v")).expect("there");
     let words = format!("create @v --hidden 128K {hidden}");
     cli.fails(1, "would-destroy", "add --force to make the new one in its place", &words);
-    let open = format!("keyway open {}; add", cli.path("v").display());
+    let open =
+        format!("keyway open {}, with the --pim and --keyfile that it has; add", cli.path("v").display());
     cli.fails(1, "would-destroy", &open, &words);
     assert!(std::fs::read(cli.path("v")).expect("there") == before, "it was written to");
     let inner = "cat @v --length 512 --password-file @inner --pim 1";

@@ -101,7 +101,7 @@ const SITUATIONS: &[Situation] = &[
     ("open @disk WITH", 4, "not-a-volume", "none of its partitions looks encrypted", "`keyway info"),
     ("open @disk --partition 7 WITH", 2, "not-found", "has no partition 7", "`keyway info"),
     ("ls @v WITH", 4, "no-filesystem", "no file system in the volume", "without root it is a file"),
-    ("encrypt @zeros --password-file @pw --yes", 4, "not-a-volume", "no file system on", "`keyway create`"),
+    ("encrypt @zeros --password-file @pw --yes", 4, "not-a-volume", "no file system on", "`keyway create "),
     (
         "header restore @b @pw --password-file @pw --yes",
         4,
@@ -191,10 +191,10 @@ const SITUATIONS: &[Situation] = &[
     ("erase @v WITH", 2, "usage", "will be lost for ever", "add --yes"),
     ("encrypt @e4 --password-file @pw", 2, "usage", "encrypted in place", "add --yes"),
     // Another format, another state.
-    ("header repair @v", 2, "usage", "does not begin as a BitLocker volume", "`keyway header restore`"),
+    ("header repair @v", 2, "usage", "does not begin as a BitLocker volume", "`keyway header restore "),
     ("protector add @v password", 2, "usage", "not a BitLocker volume", "`keyway protector change "),
-    ("resume @v", 2, "usage", "no conversion", "`keyway encrypt`"),
-    ("pause @v", 2, "usage", "not being converted", "`keyway status`"),
+    ("resume @v", 2, "usage", "no conversion", "`keyway encrypt "),
+    ("pause @v", 2, "usage", "not being converted", "`keyway status "),
     ("drive info @v", 4, "not-a-drive", "no drive that encrypts by itself", "a virtual drive's file"),
     (
         "drive unlock @dr --password-file @pw",

@@ -141,7 +141,10 @@ fn a_write_across_bitlockers_metadata_loses_nothing_else() {
         assert!(if buffered { refused >= 1 } else { refused == 1 }, "{refused}");
         assert_eq!(closed["closed"][0]["writes_refused"], refused);
         let error = &closed["error"];
-        assert_eq!((&error["kind"], &error["advice"][0]["kind"]), (&"metadata".into(), &"make-file-system-around".into()));
+        assert_eq!(
+            (&error["kind"], &error["advice"][0]["kind"]),
+            (&"metadata".into(), &"make-file-system-around".into())
+        );
         let room = error["advice"][0]["bytes"].as_u64().expect("a number");
         assert!(room > 0 && room <= copy, "{room}: before the second copy is the first one");
     }

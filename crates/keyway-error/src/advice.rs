@@ -156,7 +156,7 @@ advice! {
     JoinGroup { group: String } = "join-group": "Have root add you to the group that may.",
     LetUsersOpen { device: String } = "let-users-open": "Have root let users open the device.",
     InstallFuse = "install-fuse": "Install FUSE's helper, or attach it another way.",
-    GiveCapability = "give-capability": "Let this container's root do what root does elsewhere, or work outside of it.",
+    GiveCapability { to_open: bool } = "give-capability": "Let this container's root do what root does elsewhere, or work outside of it.",
     LoadLoop = "load-loop": "Load the kernel's loop devices, or do without.",
     SetRuntimeFolder = "set-runtime-folder": "Name a folder of this user's alone.",
     AttachOtherwiseBuilt = "attach-otherwise-built": "Not built in: attach it another way.",

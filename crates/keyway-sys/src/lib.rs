@@ -9,7 +9,6 @@ mod dm;
 mod ending;
 mod fuse_ring;
 mod fusedev;
-mod signals_at_prompt;
 mod io_memory;
 mod io_ring;
 mod ioctl_result;
@@ -27,6 +26,7 @@ mod process;
 pub mod sandbox;
 mod served_ring;
 mod sg;
+mod signals_at_prompt;
 mod ublk;
 
 pub use account::{Account, peer_user};
@@ -36,7 +36,6 @@ pub use dm::{DM_CONTROL, DeviceMapper, DmDevice, DmTarget};
 pub use ending::{HeldSignals, is_asked_to_stop, stop_on_signals};
 pub use fuse_ring::{Direction, FuseEntry, FuseRing, RingEvent};
 pub use fusedev::fuse_clone;
-pub use signals_at_prompt::{Keys, SignalsAtPrompt};
 pub use io_memory::{IoMemory, IoMemoryUse};
 pub use io_ring::{IoRing, Transfer};
 pub use keyring::KernelKey;
@@ -52,6 +51,7 @@ pub use process::{
     bytes_fetched, close_on_exec_from, harden_process, has_output, inherited, is_confined_root, thread_sleeps,
 };
 pub use sg::{ScsiData, ScsiDone, scsi_command};
+pub use signals_at_prompt::{Keys, SignalsAtPrompt};
 pub use ublk::{
     NewUblk, UBLK_CONTROL, UblkControl, UblkDevice, UblkEvent, UblkOperation, UblkParameters, UblkQueue,
     UblkRequest, UblkState, ublk_character,

@@ -233,12 +233,16 @@ mod tests {
 
     #[test]
     fn mountinfo_gives_device_place_and_source() {
-        let text = b"36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 shared:7 - ext3 /dev/root rw,errors=ro\n\
+        let text =
+            b"36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 shared:7 - ext3 /dev/root rw,errors=ro\n\
                      22 27 0:21 / /proc rw - proc proc rw\nnonsense\n\
                      23 27 8:1 / /a rw,nosuid - fuseblk /dev/a ro,user_id=0\n\
                      24 27 8:2 / /b ro - ext4 /dev/b rw\n";
         let mounts = parse_mountinfo(text);
-        assert_eq!(mounts.iter().map(|mount| mount.read_only).collect::<Vec<_>>(), [false, false, true, true]);
+        assert_eq!(
+            mounts.iter().map(|mount| mount.read_only).collect::<Vec<_>>(),
+            [false, false, true, true]
+        );
         assert_eq!(mounts[0].device, (98, 0));
         assert_eq!(mounts[0].at, Path::new("/mnt 2"));
         assert_eq!(mounts[0].source, Path::new("/dev/root"));
@@ -246,8 +250,11 @@ mod tests {
 
     #[test]
     fn what_lies_over_a_mount_is_the_last_that_is_over_or_in_it() {
-        let mount = |at: &str, source: &str| {
-            Mount { device: (0, 1), at: at.into(), source: source.into(), read_only: false }
+        let mount = |at: &str, source: &str| Mount {
+            device: (0, 1),
+            at: at.into(),
+            source: source.into(),
+            read_only: false,
         };
         let over = |mounts: &[Mount]| mounted_over(mounts, Path::new("/m"), Path::new("ours"));
         let mut mounts =

@@ -273,7 +273,8 @@ fn an_existing_file_is_refused_or_replaced_as_a_whole() {
     assert!(matches!(volume_file(&path, Existing::Refuse), Err(CreateError::Exists(_))));
     // What a killed one has left goes, and nobody else's: no process has such a number (PID_MAX_LIMIT is 2^22).
     std::fs::write(dir.path().join("v.hc.keyway-4194999"), b"half a volume").expect("written");
-    let others = ["v.hc.keyway-1", "v.hc.keyway-04194999", "w.hc.keyway-4194999"].map(|name| dir.path().join(name));
+    let others =
+        ["v.hc.keyway-1", "v.hc.keyway-04194999", "w.hc.keyway-4194999"].map(|name| dir.path().join(name));
     others.iter().for_each(|other| std::fs::write(other, b"precious").expect("written"));
     drop(volume_file(&path, Existing::Replace).expect("made"));
     assert!(!dir.path().join("v.hc.keyway-4194999").exists());

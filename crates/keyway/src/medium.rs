@@ -3,7 +3,7 @@
 use crate::error::Error;
 use keyway_engine::Access;
 use keyway_error::{Advice, Explain};
-use keyway_store::{Caching, FileStore, OpenMode, must_hold_sectors};
+use keyway_store::{Caching, FileStore, OpenMode};
 use std::fs::{File, FileType, OpenOptions};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};

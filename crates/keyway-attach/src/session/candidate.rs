@@ -161,7 +161,7 @@ explain! { Lack {
     Self { reason: LackReason::NoFusermount, .. } => [Missing Machine, InstallFuse],
     Self { reason: LackReason::NotYours(_, Some(group)), .. } => [NotPermitted Machine, JoinGroup { group: group.clone() }],
     Self { reason: LackReason::NotYours(path, None), .. } => [NotPermitted Machine, LetUsersOpen { device: path.display().to_string() }],
-    Self { reason: LackReason::NoRights, .. } => [NotPermitted Machine, GiveCapability],
+    Self { reason: LackReason::NoRights, .. } => [NotPermitted Machine, GiveCapability { to_open: true }],
     Self { reason: LackReason::NotRoot, .. } => [NotPermitted Machine],
     Self { need: Need::Fuse, reason: LackReason::Device(..) } => [Missing Machine, LoadFuse],
     Self { need: Need::LoopDevice, reason: LackReason::Device(..) } => [Missing Machine, LoadLoop],
@@ -344,7 +344,7 @@ mod tests {
         // A user's are another program's business, and nobody's.
         assert_eq!(has(false, false), [true, false]);
         let lack = Lack { need: Need::Fuse, reason: LackReason::NoRights };
-        assert_eq!(lack.advice(), [Advice::GiveCapability]);
+        assert_eq!(lack.advice(), [Advice::GiveCapability { to_open: true }]);
     }
 
     #[test]

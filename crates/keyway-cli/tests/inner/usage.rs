@@ -224,7 +224,7 @@ fn options_and_values() {
     }
     says(
         "open v --pim x",
-        "--pim can't be \"x\": write a whole number, and none that is too large",
+        "--pim can't be \"x\": a PIM is a whole number from 0 to 2147468",
         "`keyway open --help` explains it",
     );
     says(

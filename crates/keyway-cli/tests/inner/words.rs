@@ -11,6 +11,7 @@ const NOT_SHOWN: &[(&str, &str)] = &[
     ("give-any-secret", "startup_key"),
     ("give-any-secret", "tpm"),
     ("secrets-as-begun", "pim"),
+    ("give-capability", "to_open"),
     ("other-protectors", "recovery_password"),
     ("other-protectors", "startup_key"),
     ("other-protectors", "tpm"),

@@ -12,7 +12,6 @@ mod landlock;
 mod owner;
 mod seccomp;
 
-
 use crate::{io_memory, machine};
 use std::io;
 use std::os::fd::BorrowedFd;

@@ -226,7 +226,8 @@ fn remove_left(path: &Path) {
         // Whoever still works on it, on another machine or with other numbers, has claimed it.
         if is_file && !Path::new(&format!("/proc/{number}")).exists() {
             // What can't be removed is in nobody's way.
-            let _ = claimed(&entry.path(), Caching::Buffered).map(|_claim| std::fs::remove_file(entry.path()));
+            let _ =
+                claimed(&entry.path(), Caching::Buffered).map(|_claim| std::fs::remove_file(entry.path()));
         }
     }
 }

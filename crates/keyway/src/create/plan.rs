@@ -119,10 +119,12 @@ impl CreatePlan {
             "create",
             &path,
             || {
-                self.make(secrets, progress).map_err(|error| match is_new && error.fault() == Fault::Stopped {
-                    // Wherever it was on the way: its file is gone again.
-                    true => about(&path)(CreateError::Stopped),
-                    false => error,
+                self.make(secrets, progress).map_err(|error| {
+                    match is_new && error.fault() == Fault::Stopped {
+                        // Wherever it was on the way: its file is gone again.
+                        true => about(&path)(CreateError::Stopped),
+                        false => error,
+                    }
                 })
             },
             |made| {

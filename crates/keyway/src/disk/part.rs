@@ -79,9 +79,11 @@ impl Part {
         let partition = self.is_partition().then_some((self.start, self.bytes));
         match reason {
             NotAVolume::FileSystem(filesystem) => {
-                let found = Superblock::read(&self.view()).ok().flatten().map(|found| found.kind.mount_type());
+                let found =
+                    Superblock::read(&self.view()).ok().flatten().map(|found| found.kind.mount_type());
                 // Where no driver is known, that can't be looked up here.
-                let lacks = found.filter(|kind| !mount::known_drivers().is_empty() && !mount::can_mount(kind));
+                let lacks =
+                    found.filter(|kind| !mount::known_drivers().is_empty() && !mount::can_mount(kind));
                 let plain = DiskError::Plain { path: path.to_owned(), filesystem, partition, lacks };
                 let plain = Error::from(plain).at(path);
                 // Whoever had it encrypted, and was interrupted before that had begun, is told what `encrypt` tells.

@@ -454,7 +454,9 @@ fn must_grow(volume: &Path, wanted: u64) -> Result<(), Error> {
     let Some(file) = volume.metadata().ok().filter(Metadata::is_file) else { return Ok(()) };
     let holes = file.len().saturating_sub(file.blocks().saturating_mul(512));
     let folder = volume.canonicalize().ok().and_then(|path| Some(path.parent()?.to_owned()));
-    let Some((folder, below)) = folder.and_then(|at| statvfs(&at).ok().map(|below| (at, below))) else { return Ok(()) };
+    let Some((folder, below)) = folder.and_then(|at| statvfs(&at).ok().map(|below| (at, below))) else {
+        return Ok(());
+    };
     // What is kept for root is root's.
     let free = if geteuid().is_root() { below.f_bfree } else { below.f_bavail };
     let (free, wanted) = (free.saturating_mul(below.f_frsize), wanted.min(holes));

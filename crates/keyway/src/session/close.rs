@@ -6,8 +6,8 @@ use super::others::OtherUser;
 use crate::error::Error;
 use crate::shown::shown;
 use keyway_attach::session::{
-    Closed, Closing, SessionElsewhere, SessionState, Spared, clean_stale, close_so, find, find_replaced, killed,
-    list, must_be_idle,
+    Closed, Closing, SessionElsewhere, SessionState, Spared, clean_stale, close_so, find, find_replaced,
+    killed, list, must_be_idle,
 };
 use keyway_attach::{AttachError, SilentProcess};
 use keyway_error::Explain;

@@ -176,7 +176,7 @@ explain! { SessionError, through Refused | HostSecret {
     Self::FolderTaken { folder, .. } => [Busy InUse, CloseNamed { volume: folder.clone() }; folder],
     Self::Others { path, other } if other.is_own() => [AlreadyOpen InUse, (other.close(path)); path],
     Self::Others { path, other } => [NotPermitted Machine, (other.close(path)); path],
-    Self::Lacks { lack: lack @ Lack { reason: LackReason::NoRights, .. }, .. } => { lack.explain() },
+    Self::Lacks { purpose, lack: lack @ Lack { reason: LackReason::NoRights, .. } } if !matches!(purpose, Purpose::Tool) => { lack.explain() },
     Self::Lacks { lack: Lack { need: Need::LoopDevice, reason: LackReason::Device(..) }, .. } => [Missing Machine, LoadLoop],
     Self::Lacks { purpose: Purpose::Cache, .. } => [NotPermitted Machine, RootOrNoCache],
     Self::Lacks { purpose: Purpose::Tool, lack } => [NotPermitted Machine, (for_a_tool(lack))],
@@ -208,7 +208,7 @@ fn for_a_tool(lack: &Lack) -> Advice {
     match lack.reason {
         LackReason::NoFusermount => Advice::InstallPackage { package: "fuse3".to_owned() },
         LackReason::Device(..) => Advice::LoadFileSystem { filesystem: "fuse".to_owned() },
-        LackReason::NoRights => Advice::GiveCapability,
+        LackReason::NoRights => Advice::GiveCapability { to_open: false },
         _ => Advice::BecomeRoot,
     }
 }

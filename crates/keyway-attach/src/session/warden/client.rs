@@ -15,7 +15,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// A warden that is there; it ends when this is dropped.
 pub(in crate::session) struct Warden {
@@ -25,13 +25,27 @@ pub(in crate::session) struct Warden {
 impl Warden {
     /// Starts it, and tells it what there is to take down, or to remove. From then on this process need not open anything for that.
     pub(in crate::session) fn start(by: &Sandbox, record: &impl Serialize) -> Result<Self, AttachError> {
-        let (warden, heard) = Self::start_and_hear(by, record)?;
-        heard.into_result().map(|()| warden)
+        let (warden, child, heard) = Self::tell(by, record)?;
+        // It ends by itself when this process does; nobody waits for it.
+        drop(child);
+        heard?.into_result().map(|()| warden)
     }
 
-    /// The same, and what it answers to that.
-    pub(super) fn start_and_hear(by: &Sandbox, record: &impl Serialize) -> Result<(Self, Done), AttachError> {
+    /// The same for what ends when it has answered; its answer.
+    pub(super) fn once(by: &Sandbox, record: &impl Serialize) -> Result<Done, AttachError> {
+        let (warden, mut child, heard) = Self::tell(by, record)?;
+        drop(warden);
+        // What is not waited for stays in the list of processes as long as this one does.
+        child.wait().map_err(gone)?;
+        heard
+    }
+
+    fn tell(
+        by: &Sandbox,
+        record: &impl Serialize,
+    ) -> Result<(Self, Child, Result<Done, AttachError>), AttachError> {
         let fail = |e: io::Error| AttachError::io("start the warden", e);
+        let told = serde_json::to_vec(record).map_err(|e| fail(e.into()))?;
         let (to, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(|e| fail(e.into()))?;
         // It outlives Ctrl-C, and holds none of the streams that somebody may read to their end.
@@ -45,13 +59,9 @@ impl Warden {
             .stderr(Stdio::null())
             .spawn()
             .map_err(fail)?;
-        // It ends by itself when this process does; nobody waits for it.
-        drop(child);
         let warden = Self { to };
-        let told = serde_json::to_vec(record).map_err(|e| fail(e.into()))?;
-        warden.send(&told).map_err(fail)?;
-        let (heard, _) = warden.hear()?;
-        Ok((warden, heard))
+        let heard = warden.send(&told).map_err(fail).and_then(|()| warden.hear());
+        Ok((warden, child, heard.map(|(done, _)| done)))
     }
 
     /// Has it do something.

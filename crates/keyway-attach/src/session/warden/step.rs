@@ -75,7 +75,7 @@ impl Step {
     /// The step's; or the other process does not start.
     pub(in crate::session) fn take(self, by: Option<&Sandbox>) -> Result<Option<String>, AttachError> {
         match by {
-            Some(by) => Warden::start_and_hear(by, &ToTake { step: self })?.1.into_made(),
+            Some(by) => Warden::once(by, &ToTake { step: self })?.into_made(),
             None => self.take_here(),
         }
     }

@@ -73,7 +73,12 @@ pub(super) fn library() -> Vec<Failure> {
         disk(DiskError::Damaged("disk.img".into())),
         disk(DiskError::Guessed { path: "disk.img".into(), number: 1 }),
         disk(DiskError::Plain { path: v(), filesystem: "an ext file system", partition: None, lacks: None }),
-        disk(DiskError::Plain { path: v(), filesystem: "a FAT file system", partition: None, lacks: Some("vfat") }),
+        disk(DiskError::Plain {
+            path: v(),
+            filesystem: "a FAT file system",
+            partition: None,
+            lacks: Some("vfat")
+        }),
         disk(DiskError::Plain {
             path: v(),
             filesystem: "an ext file system",

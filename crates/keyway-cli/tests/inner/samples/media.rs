@@ -74,7 +74,10 @@ pub(super) fn inside() -> Vec<Failure> {
         E::Hibernated,
         E::Unsupported("it is compressed".to_owned()),
         E::Damaged("a folder without an end".to_owned()),
-        E::ToCheck { error: Box::new(E::Damaged("a folder without an end".to_owned())), checker: "e2fsck -f" },
+        E::ToCheck {
+            error: Box::new(E::Damaged("a folder without an end".to_owned())),
+            checker: "e2fsck -f"
+        },
         E::ToCheck { error: Box::new(E::Endless("folders")), checker: E::CHKDSK },
         E::NotFound(name()),
         E::NotAFolder(name()),
