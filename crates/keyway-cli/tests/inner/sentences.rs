@@ -225,7 +225,7 @@ const OF_VERBS: &[&str] = &[
     "join-group",
     "let-users-open",
     "install-fuse",
-    "give-capability",
+    "give-capability[to_open]",
     "restore-from-this",
     "name-header-backup",
     "name-metadata-backup",
