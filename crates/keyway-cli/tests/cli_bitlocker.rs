@@ -478,7 +478,7 @@ fn what_is_not_for_these_volumes_says_so() {
     cli.refused("usage", "leave out --new-hash", "protector change @v --password-file @pw --new-hash sha256");
     cli.refused(
         "usage",
-        "give a password",
+        "give a new password with --new-password-file",
         "protector change @v --password-file @pw --new-password-file @pw --new-pim 5",
     );
     cli.refused("usage", "leave out --hidden", "header backup @v @backup --hidden");

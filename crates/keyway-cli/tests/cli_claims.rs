@@ -90,6 +90,8 @@ const CLAIMS: &[(&str, &str)] = &[
         "`pause` and `resume`, which make none",
         "a_conversion_tells_its_recovery_password_before_the_long_work",
     ),
+    ("While a file system's own tool makes it", "signals_wait_for_the_file_systems_tool"),
+    ("A file whose name is too long for one", "a_journal_that_can_not_be_made_is_refused_in_the_plan"),
     ("A recovery password that can't be one", "each_wrong_secret_has_its_code_and_its_word"),
     ("`--tpm` asks", "a_tpm_alone_opens_it tpm_pin_and_startup_key_open_it"),
     ("Nothing of the password itself is shown.", "a_slip_is_told_and_found_in_both_formats"),
