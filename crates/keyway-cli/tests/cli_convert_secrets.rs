@@ -131,7 +131,10 @@ fn a_volume_with_a_pim_that_becomes_a_bitlocker_volume_goes_on_as_it_is_told() {
     // Nobody is there to be asked: what is missing is named.
     cli.fails(2, "usage", "--new-password-file", &format!("{next} --password-file @pw"));
     if let Some(mut typed) = Typed::new(&cli, &next) {
-        typed.answer("Password of the VeraCrypt volume that d was (Enter for none): ", &format!("{PASSWORD}\r"));
+        typed.answer(
+            "Password of the VeraCrypt volume that d was (Enter for none): ",
+            &format!("{PASSWORD}\r"),
+        );
         typed.answer("Password of the BitLocker volume that d becomes: ", &format!("{OTHER}\r"));
         let (code, shown) = typed.end();
         assert_eq!(code, Some(0), "{shown}");
