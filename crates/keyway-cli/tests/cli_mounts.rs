@@ -322,7 +322,10 @@ fn a_server_killed_while_a_loop_device_is_put_on_its_file_holds_none_up() {
     medium.arg(format!("pwrite=dd of={image} seek=$4 conv=notrunc oflag=seek_bytes 2> /dev/null"));
     medium.arg(format!("flush=touch {held_at}; while [ -e {hold_at} ]; do sleep 0.05; done"));
     let mut medium = medium.args(["can_write=exit 0", "can_flush=exit 0"]).spawn().expect("nbdkit starts");
-    let Some(client) = NbdFuse::mount(&cli.path("disk"), &socket) else { return };
+    let Some(client) = NbdFuse::mount(&cli.path("disk"), &socket) else {
+        medium.kill().and_then(|()| medium.wait()).expect("nbdkit ends");
+        return;
+    };
     std::os::unix::fs::symlink(client.file(), cli.path("slow")).expect("room");
 
     std::fs::write(&hold, "").expect("room");

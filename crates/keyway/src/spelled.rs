@@ -210,7 +210,7 @@ pub fn typed_again(typed: &dyn Fn(&str) -> Option<Vec<OsString>>) -> String {
 /// What a command line that failed was to put into a volume, and how.
 pub fn put_again(typed: &dyn Fn(&str) -> Option<Vec<OsString>>) -> String {
     let words = |id: &str| typed(id).unwrap_or_default();
-    let mut said: Vec<String> = words("files").iter().map(|file| for_shell(file)).collect();
+    let mut said: Vec<String> = words("files").iter().map(for_shell).collect();
     said.extend(words("to").iter().map(|folder| format!("--to {}", for_shell(folder))));
     for option in ["force", "skip_existing", "skip_unfit"] {
         let is_set = words(option).iter().any(|word| word == "true");

@@ -75,11 +75,11 @@ impl LockedVolume<'_> {
             Some(other) if !matches!(other, FileSystemKind::Fat | FileSystemKind::ExFat) => {
                 must_be_writable(other).map_err(|e| about(e.into()))?;
                 must_be_clean(&device, other).map_err(|e| about(e.into()))?;
-                match other {
-                    FileSystemKind::Ntfs => must_not_be_hibernated(Arc::new(device)),
-                    _ => Ok(drop(device)),
+                if other == FileSystemKind::Ntfs {
+                    must_not_be_hibernated(Arc::new(device)).map_err(|e| about(e.into()))?;
+                } else {
+                    drop(device);
                 }
-                .map_err(|e| about(e.into()))?;
                 Within::Mounted(Mounted::new(self, access, (&info, other), keys, by, progress)?)
             }
             _ => {
