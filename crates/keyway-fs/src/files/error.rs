@@ -286,7 +286,7 @@ impl FilesError {
     }
 
     /// What checks an NTFS: Windows.
-    pub const CHKDSK: &'static str = "chkdsk";
+    pub const CHKDSK: &'static str = FileSystemKind::CHKDSK;
 
     /// The same, with what checks a damaged file system of that kind, as [`Files::open`](super::Files::open) takes it.
     #[must_use]

@@ -36,6 +36,9 @@ enum_table! {
 }
 
 impl FileSystemKind {
+    /// What puts an NTFS in order: Windows' own program.
+    pub(crate) const CHKDSK: &'static str = "chkdsk";
+
     /// The command that puts one in order, the file or device left out that it is on. An NTFS is Windows' own to repair.
     pub const fn repaired_by(self) -> &'static str {
         match self {
@@ -45,7 +48,7 @@ impl FileSystemKind {
             Self::Fat => "fsck.fat -a",
             Self::Xfs => "xfs_repair",
             Self::Btrfs => "btrfs check",
-            Self::Ntfs => crate::files::FilesError::CHKDSK,
+            Self::Ntfs => Self::CHKDSK,
             Self::F2fs => "fsck.f2fs -a",
             Self::HfsPlus => "fsck.hfsplus",
             Self::SquashFs | Self::Iso9660 => "fsck",
