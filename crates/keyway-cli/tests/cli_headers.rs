@@ -81,6 +81,14 @@ fn what_is_not_named_stays() {
     // It has no password that could open it alone.
     let alone = "protector change @v --pim 2 --keyfile @key --new-no-keyfiles";
     cli.refused("usage", "use --new-password-file FILE", alone);
+    // The same in other words.
+    let nothing = "protector change @v --pim 2 --keyfile @key --new-no-password --new-keyfile=";
+    cli.refused("usage", "--new-keyfile PATH", nothing);
+    // Whose content changes with the volume's is no keyfile of it.
+    for own in ["@v", "@."] {
+        let words = format!("protector change @v --pim 2 --keyfile @key --new-keyfile {own}");
+        cli.fails(1, "keyfile", "a folder that holds nothing else", &words);
+    }
     let neither = "protector change @v --pim 2 --keyfile @key --new-no-password --new-no-keyfiles";
     cli.refused("usage", "--new-no-keyfiles", neither);
     cli.ends(0, "protector change @v --pim 2 --keyfile @key --new-password-file @new");

@@ -510,6 +510,7 @@ advice! {
     NameMoreOfIt = "name-more-of-it": "Write more of the identifier.",
     WritePassword = "write-password": "Write the password there, or name another place.",
     ShorterOrKeyfile = "shorter-or-keyfile": "Take a shorter password, or use the file as a keyfile.",
+    NameKeyfilesApart = "name-keyfiles-apart": "Name the keyfiles one by one, or a folder of their own.",
     NameFileOrPipe = "name-file-or-pipe": "Name a file, or a pipe.",
     OpenDescriptor = "open-descriptor": "Open the descriptor before.",
     LeaveOutDiscards = "leave-out-discards": "Have discards stay here.",

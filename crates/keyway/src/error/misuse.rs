@@ -177,6 +177,9 @@ pub enum Misuse {
     /// What should hold a password holds nothing.
     #[error("{} is empty: there is no password in it", .0.display())]
     EmptyPassword(PathBuf),
+    /// A volume as a keyfile of its own, or a folder that it is in.
+    #[error("{} is the volume itself, or a folder that it is in: what is in it changes, so it can't be a keyfile of it", .0.display())]
+    OwnKeyfile(PathBuf),
     /// A socket where a secret is to be read from a file.
     #[error("{} is a socket: no secret can be read from it", .0.display())]
     Socket(PathBuf),
@@ -344,6 +347,7 @@ explain! { Misuse {
     Self::NoPassword(SecretRole::Hidden) => [Usage Request, GiveHiddenSecret],
     Self::NoPassword(SecretRole::Protected) => [Usage Request, GiveProtectSecret],
     Self::EmptyPassword(path) => [Usage Request, WritePassword; path],
+    Self::OwnKeyfile(path) => [Keyfile State, NameKeyfilesApart; path],
     Self::Socket(path) => [NotSuitable State, NameFileOrPipe; path],
     Self::PasswordTooLong { path, .. } => [Usage Request, ShorterOrKeyfile; path],
     Self::Descriptor { .. } => [Usage Request, OpenDescriptor],

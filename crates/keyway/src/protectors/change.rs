@@ -138,6 +138,7 @@ pub fn change<'a>(
         if id.is_some() || to.is_some() || tpm.says_how() || volume.sources.names_bitlocker() {
             return Err(Misuse::ForBitLockerOnly(volume.path.clone()).into());
         }
+        secret.must_leave_something()?;
         volume.must_be_free(Access::ReadWrite)?;
         secret.hash.map_or(Ok(()), check_hash).map_err(|e| volume.said(e))?;
         one_standard_input([&volume.sources.password, &secret.secret])?;

@@ -37,6 +37,15 @@ impl SecretChange {
         self.no_keyfiles || self.secret.no_keyfiles
     }
 
+    /// Refuses to take password and keyfiles away, whichever way that is said.
+    ///
+    /// # Errors
+    /// [`Misuse::NothingWouldOpen`].
+    pub(super) fn must_leave_something(&self) -> Result<(), Error> {
+        let nothing = self.no_password && self.keyfiles_go() && self.secret.keyfiles.is_empty();
+        if nothing { Err(Misuse::NothingWouldOpen.into()) } else { Ok(()) }
+    }
+
     fn sets_a_password(&self) -> bool {
         self.secret.password.is_some() || !self.names_anything()
     }
@@ -52,7 +61,7 @@ impl SecretChange {
         subject: &Subject,
         secrets: &dyn Secrets,
     ) -> Result<VeraCryptSecret, Error> {
-        self.read_over(old, || self.secret.read(wanted, subject, secrets))
+        self.read_over(old, subject, || self.secret.read(wanted, subject, secrets))
     }
 
     /// The same of one that is set now, of which a key is derived with that hash.
@@ -69,18 +78,19 @@ impl SecretChange {
         let keeps_keyfiles = !old.keyfiles.is_empty() && !self.keyfiles_go();
         let keyfiles = keeps_keyfiles || !self.secret.keyfiles.is_empty();
         let derived = Derived { hash, pim: self.secret.pim.or(old.pim), keyfiles };
-        self.read_over(old, || self.secret.read_new(derived, subject, secrets))
+        self.read_over(old, subject, || self.secret.read_new(derived, subject, secrets))
     }
 
     fn read_over(
         &self,
         old: &VeraCryptSecret,
+        subject: &Subject,
         read: impl FnOnce() -> Result<VeraCryptSecret, Error>,
     ) -> Result<VeraCryptSecret, Error> {
         let read = if self.sets_a_password() {
             read()?
         } else {
-            self.secret.check()?;
+            self.secret.check_for(subject)?;
             let keyfiles = self.secret.absolute_keyfiles()?;
             let by_keyfiles_alone = self.no_password && !keyfiles.is_empty();
             let password = SecretBytes::copy_of(if by_keyfiles_alone { &[] } else { &old.password });

@@ -5,11 +5,11 @@ use crate::error::{Error, Misuse};
 use crate::secret_role::SecretRole;
 use keyway_secret::SecretBytes;
 use keyway_volume::{HashName, Secrets as VeraCryptSecret, check_keyfile, check_pim};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Longest password that is read, in bytes. Formats have limits of their own (VeraCrypt: 128).
@@ -137,8 +137,21 @@ impl PasswordSource {
         Derived { hash, pim: self.pim, keyfiles: !self.keyfiles.is_empty() }
     }
 
-    fn answered(&self, question: &Question<'_>, secrets: &dyn Secrets) -> Result<VeraCryptSecret, Error> {
+    /// [`PasswordSource::check`], and refuses keyfiles among which the volume is itself: what opens it would change with it.
+    ///
+    /// # Errors
+    /// As that, and [`Misuse::OwnKeyfile`].
+    pub(crate) fn check_for(&self, subject: &Subject) -> Result<(), Error> {
         self.check()?;
+        let Some(volume) = subject.volume() else { return Ok(()) };
+        match self.keyfiles.iter().find(|keyfile| holds(keyfile, volume)) {
+            Some(keyfile) => Err(Misuse::OwnKeyfile(keyfile.clone()).into()),
+            None => Ok(()),
+        }
+    }
+
+    fn answered(&self, question: &Question<'_>, secrets: &dyn Secrets) -> Result<VeraCryptSecret, Error> {
+        self.check_for(question.subject)?;
         let password = match &self.password {
             Some(from) => {
                 let password = from.read()?;
@@ -194,6 +207,25 @@ impl SecretFrom {
             }
         }
     }
+}
+
+/// Whether a keyfile is that volume, or a folder with it among its files; one that is not there yet will be.
+fn holds(keyfile: &Path, volume: &Path) -> bool {
+    let of = |path: &Path| path.metadata().ok().map(|about| (about.dev(), about.ino()));
+    let is_it = |path: &Path| of(path).is_some_and(|found| of(volume) == Some(found));
+    let is_hidden = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
+    if !keyfile.is_dir() {
+        return is_it(keyfile);
+    }
+    let is_made_there = || {
+        let folder = volume.parent().map(|at| if at.as_os_str().is_empty() { Path::new(".") } else { at });
+        !volume.exists()
+            && folder.is_some_and(|folder| of(folder) == of(keyfile))
+            && !volume.file_name().is_some_and(is_hidden)
+    };
+    let entries = std::fs::read_dir(keyfile).into_iter().flatten().flatten();
+    let mut entries = entries.filter(|entry| !is_hidden(&entry.file_name()));
+    entries.any(|entry| is_it(&entry.path())) || is_made_there()
 }
 
 /// Whether a pipe or a device is there, which gives what it has once.
@@ -307,5 +339,28 @@ mod tests {
         let answer = SecretBytes::copy_of(b"pw");
         let read = PasswordSource::new().read(Wanted::Password, &subject, &answer).expect("answered");
         assert_eq!(&read.password[..], b"pw");
+    }
+
+    /// What is in it changes with what is written to it, or with the header that is made of it.
+    #[test]
+    fn a_volume_is_no_keyfile_of_its_own() {
+        let folder = tempfile::tempdir().expect("temp");
+        let [volume, keyfile] = ["volume", "key"].map(|name| folder.path().join(name));
+        std::fs::write(&keyfile, "key").expect("room");
+        let told = |keyfile: &Path, volume: &Path| {
+            let source = PasswordSource { keyfiles: vec![keyfile.into()], ..PasswordSource::new() };
+            source.check_for(&Subject::Hidden(volume.to_owned()))
+        };
+        let refused = |told: Result<(), Error>| matches!(told, Err(Error::Misuse(Misuse::OwnKeyfile(_))));
+        // One that is made in it, and one that is there.
+        assert!(refused(told(folder.path(), &volume)));
+        std::fs::write(&volume, "volume").expect("room");
+        assert!(refused(told(folder.path(), &volume)) && refused(told(&volume, &volume)));
+        std::fs::hard_link(&volume, folder.path().join("again")).expect("room");
+        assert!(refused(told(&folder.path().join("again"), &volume)));
+        assert!(told(&keyfile, &volume).is_ok());
+        // What is hidden in a folder is none of its keyfiles.
+        let [hidden, other] = [".volume", "other"].map(|name| folder.path().join(name));
+        assert!(told(folder.path(), &hidden).is_ok() && told(folder.path(), &other.join("new")).is_ok());
     }
 }

@@ -10,7 +10,7 @@ use keyway_volume::bitlocker::check_password;
 use keyway_volume::bitlocker::tpm::Pin;
 use keyway_volume::{HashName, Weakness};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Somebody who can be asked for a secret.
 ///
@@ -151,6 +151,16 @@ pub enum Subject {
     Drive(PathBuf, Authority),
     /// Something with a name of its own.
     Named(String),
+}
+
+impl Subject {
+    /// The volume's file or device, where it is a volume's.
+    pub(super) fn volume(&self) -> Option<&Path> {
+        match self {
+            Self::Volume(path) | Self::Hidden(path) | Self::Outer(path) => Some(path),
+            Self::Backup(_) | Self::Drive(..) | Self::Named(_) => None,
+        }
+    }
 }
 
 /// As it stands in a question.

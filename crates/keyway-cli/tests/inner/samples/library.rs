@@ -110,6 +110,7 @@ pub(super) fn library() -> Vec<Failure> {
         Misuse::NoPassword(SecretRole::NewOfDrive),
         Misuse::CipherOfBitLocker("aes-xts-128".to_owned()),
         Misuse::NothingWouldOpen,
+        Misuse::OwnKeyfile("keys".into()),
         Misuse::Socket("socket".into()),
         Misuse::EmptyPassword("pw".into()),
         Misuse::PasswordTooLong { path: "pw".into(), limit: 4096 },
