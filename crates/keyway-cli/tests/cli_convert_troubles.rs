@@ -94,8 +94,8 @@ fn a_journal_that_can_not_be_made_is_refused_in_the_plan() {
     let cli = new();
     cli.ends(0, "create @v --size 2M --quick --pim 1 --password-file @pw");
     let plan = "encrypt @v --reencrypt --dry-run";
-    cli.refused("usage", "name", &format!("{plan} --journal @v"));
-    cli.refused("usage", "name", &format!("{plan} --skip-unreadable @v"));
+    cli.refused("usage", "one that is not there yet", &format!("{plan} --journal @v"));
+    cli.refused("usage", "one that is not there yet", &format!("{plan} --skip-unreadable @v"));
     cli.fails(1, "not-found", "path", &format!("{plan} --journal @nowhere/j"));
     let long = "v".repeat(245);
     std::fs::rename(cli.path("v"), cli.path(&long)).expect("ours");

@@ -136,7 +136,7 @@ fn doctor_says_what_it_would_choose() {
 /// Root of a container, whose devices open and whose mounts are refused.
 #[test]
 fn what_root_without_its_capabilities_can_not_do_is_told_and_not_tried() {
-    if !is_root() {
+    if !require_root() {
         return;
     }
     let Some(setpriv) = require_tool("setpriv") else { return };
@@ -180,7 +180,7 @@ fn what_root_without_its_capabilities_can_not_do_is_told_and_not_tried() {
 /// Root of a container that was given FUSE and nothing else: it is not told that it has to be root.
 #[test]
 fn root_without_loop_devices_is_told_of_them_and_not_of_root() {
-    if !is_root() || !require_fuse() {
+    if !require_root() || !require_fuse() {
         return;
     }
     let Some(unshare) = require_tool("unshare") else { return };

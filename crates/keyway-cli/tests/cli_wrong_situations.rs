@@ -6,7 +6,7 @@
 mod cli_support;
 
 use cli_support::{Cli, PASSWORD, checked, damage};
-use keyway_testkit::{copy_program, is_root, require_tool};
+use keyway_testkit::{copy_program, require_root, require_tool};
 use serde_json::Value;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
@@ -430,7 +430,7 @@ fn a_tool_that_is_missing_is_named_with_its_package() {
 
 #[test]
 fn another_user_is_told_that_it_is_not_theirs() {
-    if !is_root() {
+    if !require_root() {
         return;
     }
     let Some(setpriv) = require_tool("setpriv") else { return };

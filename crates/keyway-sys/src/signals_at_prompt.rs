@@ -84,6 +84,10 @@ impl Read for Keys<'_> {
     }
 }
 
+/// One test at a time is about what signals do.
+#[cfg(test)]
+pub(crate) static SIGNALS: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,9 +95,10 @@ mod tests {
 
     #[test]
     fn keys_come_until_a_signal_does() {
+        let _alone = SIGNALS.lock();
         let (from, mut to) = io::pipe().expect("a pipe");
         let from = File::from(OwnedFd::from(from));
-        // SAFETY: what is ignored does nothing when it is let through below; no other test of this program is about it.
+        // SAFETY: what is ignored does nothing when it is let through below; no other test is about it meanwhile.
         unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
         let held = SignalsAtPrompt::hold().expect("held");
         let mut key = [0];

@@ -135,15 +135,21 @@ pub fn rows(plan: &impl Serialize, catalogue: &str) -> Vec<(String, String)> {
     rows
 }
 
+/// What plans have lists of numbers of.
+const NUMBERS: [&str; 3] = ["ranges", "repaired", "pcrs"];
+
 /// Whether a list of numbers is a path that is no text: bytes, and some that are no letter of ASCII.
-fn is_path(value: &Value) -> bool {
+fn is_path(name: &str, value: &Value) -> bool {
+    if NUMBERS.contains(&name) {
+        return false;
+    }
     let byte = |one: &Value| one.as_u64().and_then(|one| u8::try_from(one).ok());
     let all = || value.as_array().into_iter().flatten().map(byte);
     all().all(|byte| byte.is_some()) && all().flatten().any(|byte| !byte.is_ascii())
 }
 
 fn row(rows: &mut Vec<(String, String)>, catalogue: &str, (name, value): (&str, &Value), beside: &Value) {
-    let readable = is_path(value).then(|| json!(formatted(value, "path")));
+    let readable = is_path(name, value).then(|| json!(formatted(value, "path")));
     let value = readable.as_ref().unwrap_or(value);
     let in_words = |value: &Value| {
         let facts = if value.is_object() { value.clone() } else { facts(beside, json!({ "value": value })) };

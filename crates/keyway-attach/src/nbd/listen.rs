@@ -1,7 +1,7 @@
 //! The sockets on which a server listens.
 
 use crate::NbdError;
-use crate::address::Listen;
+use crate::address::{Listen, is_dead};
 use keyway_sys::sandbox::is_confined;
 use rustix::fs::{Mode, fchmod};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};
@@ -9,7 +9,6 @@ use std::io;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 /// Clients the kernel lets wait for `accept`.
@@ -66,11 +65,9 @@ fn clear_the_way(path: &Path, at: &Listen) -> Result<(), NbdError> {
         Ok(found) if !found.file_type().is_socket() => return Err(NbdError::NotASocket(path.to_owned())),
         Ok(_) => {}
     }
-    match UnixStream::connect(path) {
-        Ok(_) => Err(NbdError::InUse(path.to_owned())),
-        Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => {
-            std::fs::remove_file(path).map_err(|e| fail("remove the dead socket of", e))
-        }
+    match is_dead(path) {
+        Ok(false) => Err(NbdError::InUse(path.to_owned())),
+        Ok(true) => std::fs::remove_file(path).map_err(|e| fail("remove the dead socket of", e)),
         Err(e) => Err(fail("look at", e)),
     }
 }

@@ -37,6 +37,11 @@ impl Inode {
         Self { device: (found.stx_dev_major, found.stx_dev_minor), number: found.stx_ino, born_ns: born }
     }
 
+    /// Whether both paths lead to one file or device.
+    pub fn is_one(one: &Path, other: &Path) -> bool {
+        Self::at(one).zip(Self::at(other)).is_some_and(|(one, other)| one.is(&other))
+    }
+
     /// Whether it is the same file as this one, which somebody has open: its number is nobody else's then.
     pub(super) fn is(&self, open: &Self) -> bool {
         (self.device, self.number) == (open.device, open.number)

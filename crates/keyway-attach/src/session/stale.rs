@@ -5,11 +5,10 @@ use super::found::{found, found_in};
 use super::medium::Inode;
 use super::name::Name;
 use super::state::SessionState;
+use crate::address::is_dead;
 use crate::notice::{Notice, tell};
 use crate::ublk::{self, UblkError};
 use crate::{AttachError, dmcrypt, files, fuse, loopdev, mount};
-use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use rustix::process::geteuid;
 use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -101,18 +100,10 @@ pub(super) fn clean_stale_in(
 fn remove_socket(state: &SessionState) {
     let Some(path) = state.socket.as_deref().filter(|path| path.is_absolute()) else { return };
     let own = |found: &Metadata| found.file_type().is_socket() && found.uid() == geteuid().as_raw();
-    if std::fs::symlink_metadata(path).is_ok_and(|found| own(&found)) && is_dead(path) {
+    if std::fs::symlink_metadata(path).is_ok_and(|found| own(&found)) && matches!(is_dead(path), Ok(true)) {
         // Nobody is left to tell when this fails; the next server clears it away.
         let _ = std::fs::remove_file(path);
     }
-}
-
-/// Whether nobody listens on a socket. One whose line is full has somebody.
-fn is_dead(socket: &Path) -> bool {
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let client = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None);
-    let address = SocketAddrUnix::new(socket);
-    client.is_ok_and(|client| address.is_ok_and(|at| connect(client, &at) == Err(Errno::CONNREFUSED)))
 }
 
 /// Removes what a dead session left in the kernel: in use only where told to.

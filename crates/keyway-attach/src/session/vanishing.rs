@@ -13,7 +13,6 @@ const EVENT: usize = 16 + 256;
 /// A session's folder, watched. What is open already tells of it: a process in its sandbox looks at no paths.
 pub(super) struct Vanishing {
     watch: OwnedFd,
-    files: [&'static str; 3],
 }
 
 impl Vanishing {
@@ -23,7 +22,7 @@ impl Vanishing {
         let changes =
             WatchFlags::DELETE | WatchFlags::DELETE_SELF | WatchFlags::MOVED_FROM | WatchFlags::MOVE_SELF;
         inotify::add_watch(&watch, folder.path(), changes | WatchFlags::ONLYDIR).ok()?;
-        Some(Self { watch, files: SessionFolder::FOUND_BY })
+        Some(Self { watch })
     }
 
     /// Whether the folder, or a file by which the session is found, has gone since this was asked last.
@@ -36,7 +35,7 @@ impl Vanishing {
                 Ok(event) => {
                     let name = event.file_name().map(|name| name.to_bytes());
                     gone |= match name.filter(|name| !name.is_empty()) {
-                        Some(name) => self.files.iter().any(|file| file.as_bytes() == name),
+                        Some(name) => SessionFolder::FOUND_BY.iter().any(|file| file.as_bytes() == name),
                         None => {
                             let itself = ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF | ReadFlags::UNMOUNT;
                             event.events().intersects(itself)
@@ -63,9 +62,10 @@ mod tests {
     #[test]
     fn a_session_whose_files_are_taken_away_notices() {
         let runtime = tempfile::tempdir().expect("a folder");
-        for file in SessionFolder::FOUND_BY {
+        let names = ["state.json", "control", "lock"];
+        for file in names {
             let (folder, _lock) = SessionFolder::create(runtime.path()).expect("made");
-            SessionFolder::FOUND_BY.iter().for_each(|name| {
+            names.iter().for_each(|name| {
                 std::fs::write(folder.path().join(name), "").expect("room");
             });
             let watched = Vanishing::watch(&folder).expect("it can be watched");

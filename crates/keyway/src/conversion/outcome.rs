@@ -173,9 +173,9 @@ impl fmt::Debug for Made {
 }
 
 impl Made {
-    /// The recovery password that is to be shown, as it is written down.
-    pub fn recovery_text(&self) -> Option<String> {
-        self.keys.as_ref().and_then(NewKeys::recovery_text)
+    /// Whether a recovery password is to be shown.
+    pub(super) fn shows_recovery(&self) -> bool {
+        self.keys.as_ref().is_some_and(|keys| keys.recovery_password.is_some())
     }
 
     /// What is told of it, for people: what a volume has now and had before, and what its keeper must keep. Its recovery

@@ -22,11 +22,9 @@ use crate::progress::{Note, Progress, Stage};
 use crate::secrets::{Secrets, one_standard_input};
 use crate::under_way::{ConversionError, ConversionRefusal, JournalFile, Watch, speed};
 use crate::unlock::Family;
-use keyway_attach::session::Fate;
+use keyway_attach::session::{Fate, Inode};
 use keyway_convert::Stopped;
 use keyway_store::Held;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -63,7 +61,7 @@ pub fn plan(
     one_standard_input([&request.new])?;
     for new in request.journal.iter().chain(&request.skip_unreadable) {
         must_have_folder(new)?;
-        if is_same_file(new, &request.path) {
+        if Inode::is_one(new, &request.path) {
             return Err(ConversionError::IsConverted(new.clone()).into());
         }
     }
@@ -80,12 +78,6 @@ pub fn plan(
         Goal::Resume => resume::resumption(request, &medium).and_then(begins),
     }?;
     Ok(Conversion { plan, request: request.clone(), job, held: medium.held })
-}
-
-/// Whether both paths lead to one file or device.
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    let node = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
-    node(one).is_some_and(|one| node(other) == Some(one))
 }
 
 /// A conversion that is planned, if it may begin.
@@ -184,7 +176,7 @@ fn carry_out(
     let told = OnceLock::new();
     let far = |done, total| {
         // The metadata is on the medium as soon as a first byte is done: whoever is killed from now on has been told.
-        if told.set(()).is_ok() && made.recovery_text().is_some() {
+        if told.set(()).is_ok() && made.shows_recovery() {
             progress.note(&Note::NewKeys(&made));
         }
         progress.at(done, total)

@@ -3,13 +3,14 @@
 use super::question::{Derived, Question, Secrets, Subject, Wanted};
 use crate::error::{Error, Misuse};
 use crate::secret_role::SecretRole;
+use keyway_attach::session::Inode;
 use keyway_secret::SecretBytes;
 use keyway_volume::{HashName, Secrets as VeraCryptSecret, check_keyfile, check_pim};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// Longest password that is read, in bytes. Formats have limits of their own (VeraCrypt: 128).
@@ -211,8 +212,7 @@ impl SecretFrom {
 
 /// Whether a keyfile is that volume, or a folder with it among its files; one that is not there yet will be.
 fn holds(keyfile: &Path, volume: &Path) -> bool {
-    let of = |path: &Path| path.metadata().ok().map(|about| (about.dev(), about.ino()));
-    let is_it = |path: &Path| of(path).is_some_and(|found| of(volume) == Some(found));
+    let is_it = |path: &Path| Inode::is_one(path, volume);
     let is_hidden = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
     if !keyfile.is_dir() {
         return is_it(keyfile);
@@ -220,7 +220,7 @@ fn holds(keyfile: &Path, volume: &Path) -> bool {
     let is_made_there = || {
         let folder = volume.parent().map(|at| if at.as_os_str().is_empty() { Path::new(".") } else { at });
         !volume.exists()
-            && folder.is_some_and(|folder| of(folder) == of(keyfile))
+            && folder.is_some_and(|folder| Inode::is_one(folder, keyfile))
             && !volume.file_name().is_some_and(is_hidden)
     };
     let entries = std::fs::read_dir(keyfile).into_iter().flatten().flatten();
